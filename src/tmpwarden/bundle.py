@@ -98,9 +98,9 @@ def is_way_ours(directory: str) -> bool:
     """Whether nobody but we and root can put another thing in the place of what lies there: who owns the directories
     on the way, as they are named and (behind a link) as they are, and who may write to them."""
     names = directory.split("/")
-    named = ["/".join(names[:end]) or "/" for end in range(1, len(names) + 1)]
+    directories = ["/".join(names[:end]) or "/" for end in range(1, len(names) + 1)]
     real = [directory + "/.." * above for above in range(1, len(names) + _LONGER_BY_LINKS)]
-    return all(map(_is_closed, named + real))
+    return all(map(_is_closed, directories + real))
 
 
 def _is_closed(path: str) -> bool:
@@ -124,8 +124,8 @@ def is_bundled(name: str) -> bool:
 def state_dir(environ: "Mapping[bytes, bytes]") -> str:
     """tmpwarden's state directory, where the directory above it is there and ours; else "", and
     oskit.files.places looks further."""
-    named = environ.get(b"XDG_STATE_HOME", b"")
-    base, rest = (named, "") if named.startswith(b"/") else (environ.get(b"HOME", b""), "/.local/state")
+    state_home = environ.get(b"XDG_STATE_HOME", b"")
+    base, rest = (state_home, "") if state_home.startswith(b"/") else (environ.get(b"HOME", b""), "/.local/state")
     return f"{base.decode('utf-8', 'surrogateescape')}{rest}/{_US}" if _is_ours(base) else ""
 
 

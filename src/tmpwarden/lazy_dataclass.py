@@ -76,8 +76,8 @@ def _noun(plain: type, *, is_frozen: bool, has_slots: bool) -> type:
 
 
 def _defaults(base: type) -> dict[str, object]:
-    found: dict[str, object] = base.__dict__.get("_defaults", {})
-    return found
+    defaults: dict[str, object] = base.__dict__.get("_defaults", {})
+    return defaults
 
 
 def _compile_when_called(cls: Any, *, is_frozen: bool) -> None:
@@ -126,8 +126,8 @@ def _initializer(cls: Any, *, is_frozen: bool) -> Callable[..., None]:
         parameters.append(name if default is _MISSING else f"{name}=_default_{name}")
         lines.append(_assignment(cls, name, value, known) if is_frozen else f"self.{name} = {value}")
     exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), known)
-    found: Any = known["__init__"]
-    made: Callable[..., None] = found
+    initializer: Any = known["__init__"]
+    made: Callable[..., None] = initializer
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made
 
@@ -149,8 +149,8 @@ def _hash(self: Any) -> int:
 
 
 def _repr(self: Any) -> str:
-    told = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, _FIELDS))
-    return f"{type(self).__qualname__}({told})"
+    fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, _FIELDS))
+    return f"{type(self).__qualname__}({fields})"
 
 
 def _refuse(self: object, name: str, *_: object) -> None:
@@ -188,8 +188,8 @@ class _Standard:
                 spec = dataclasses.field(default_factory=default.make)
             made.append((name, object, spec))
         standard: Any = dataclasses.make_dataclass(cls.__name__, made)
-        found: dict[str, object] = standard.__dataclass_fields__
-        return found
+        fields: dict[str, object] = standard.__dataclass_fields__
+        return fields
 
 
 class _Signature:
@@ -198,8 +198,8 @@ class _Signature:
     def __get__(self, _: object, cls: Any) -> object:
         from inspect import Parameter, Signature, get_annotations
 
-        told = [get_annotations(base) for base in cls.__mro__[::-1]]
-        types = {name: what for each in told for name, what in each.items()}
+        annotations = [get_annotations(base) for base in cls.__mro__[::-1]]
+        types = {name: what for each in annotations for name, what in each.items()}
         shown = []
         for name in getattr(cls, _FIELDS):
             value = cls._defaults.get(name, Parameter.empty)

@@ -51,32 +51,32 @@ def without_password(url: str) -> str:
 
 
 def _by_prefix(text: str) -> "list[tuple[int, int]]":
-    found = []
+    ranges = []
     for prefix, shortest in _PREFIXES:
         at = text.find(prefix)
         while at >= 0:
             begin = end = at + len(prefix)
             end = _run(text, begin, _IN_A_TOKEN)
             if end - begin >= shortest and (not at or text[at - 1] not in _IN_A_WORD) and _is_random(text[begin:end]):
-                found.append((begin, end))
+                ranges.append((begin, end))
             at = text.find(prefix, end)
-    return found
+    return ranges
 
 
 def _by_word(text: str) -> "list[tuple[int, int]]":
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     low = text.lower()
     if len(low) != len(text):  # some letters become two
-        return found
+        return ranges
     for word, shortest in _WORDS:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
             begin, end, is_secret = _value(text, low, end, shortest, is_option=_is_option(text, at))
             if is_secret:
-                found.append((begin, end))
+                ranges.append((begin, end))
             at = low.find(word, end)
-    return found
+    return ranges
 
 
 def _is_option(text: str, at: int) -> bool:
@@ -113,7 +113,7 @@ def _value(text: str, low: str, at: int, shortest: int, *, is_option: bool) -> "
 
 def _in_urls(text: str) -> "list[tuple[int, int]]":
     """`://user:password@host`, `://token@host`"""
-    found, at = [], text.find("://")
+    ranges, at = [], text.find("://")
     while at >= 0:
         begin = end = at + 3
         while end < len(text) and text[end] not in _ENDS and text[end] not in "/?#":
@@ -124,14 +124,14 @@ def _in_urls(text: str) -> "list[tuple[int, int]]":
         is_secret = has_password or (len(word) > 15 and _is_random(word))
         if is_one and word and word[0] not in _LEADS_ELSEWHERE and is_secret:
             begin += len(name) + 1 if has_password else 0
-            found.append((begin, begin + len(word)))
+            ranges.append((begin, begin + len(word)))
         at = text.find("://", end)
-    return found
+    return ranges
 
 
 def _of_curl(text: str) -> "list[tuple[int, int]]":
     """`curl -u user:password`"""
-    found = []
+    ranges = []
     for option in (" -u ", " --user ") if "curl" in text else ():
         at = text.find(option)
         while at >= 0:
@@ -140,22 +140,22 @@ def _of_curl(text: str) -> "list[tuple[int, int]]":
                 end += 1
             name, has_password, word = text[begin:end].partition(":")
             if has_password and word and word[0] not in _LEADS_ELSEWHERE:
-                found.append((begin + len(name) + 1, end))
+                ranges.append((begin + len(name) + 1, end))
             at = text.find(option, end)
-    return found
+    return ranges
 
 
 def _private_keys(text: str) -> "list[tuple[int, int]]":
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     at = text.find(_KEY_BEGINS)
     while at >= 0:
         begin = text.find("-----", at + len(_KEY_BEGINS))
         if begin < 0 or "PRIVATE KEY" not in text[at:begin]:
-            return found
+            return ranges
         end = text.find(_KEY_ENDS, begin)
-        found.append((begin + 5, len(text) if end < 0 else end))
-        at = text.find(_KEY_BEGINS, found[-1][1])
-    return found
+        ranges.append((begin + 5, len(text) if end < 0 else end))
+        at = text.find(_KEY_BEGINS, ranges[-1][1])
+    return ranges
 
 
 def _run(text: str, at: int, of: frozenset[str]) -> int:

@@ -27,10 +27,10 @@ class _Lenient:
         return None
 
 
-def decode_object(given: "str | bytes") -> "dict[str, object] | None":
+def decode_object(json_text: "str | bytes") -> "dict[str, object] | None":
     """The object at the head of a text, or None for anything else: torn, deep, not UTF-8. Never raises."""
     try:
-        text = given.decode() if isinstance(given, bytes) else given
+        text = json_text.decode() if isinstance(json_text, bytes) else json_text
         value, _ = _scanner()(text, len(text) - len(text.lstrip()))
     # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
     except (ValueError, StopIteration, RecursionError, MemoryError, SystemError):
@@ -116,8 +116,8 @@ def _encoder(compact: bool) -> "Callable[[object, int], tuple[str, ...]]":
 
         slow = JSONEncoder(separators=(between, behind))
         return lambda value, _: (slow.encode(value),)
-    made = make_encoder({}, _refuse, encode_basestring_ascii, None, behind, between, False, False, True)
-    return _encoders.setdefault(compact, made)
+    encoder = make_encoder({}, _refuse, encode_basestring_ascii, None, behind, between, False, False, True)
+    return _encoders.setdefault(compact, encoder)
 
 
 def _refuse(value: object) -> object:

@@ -11,7 +11,7 @@ _TOKEN = r"""(?sx)\"\"\"(?:\\.|[^\\])*?\"\"\" | '''.*?''' | "(?:\\.|[^"\\\n])*" 
 
 def lines_of(text: str) -> dict[str, int]:
     """`guard.arguments[1].command` -> line. Elements of a list have a line of their own: `guard.deny[2]`."""
-    found: dict[str, int] = {}
+    line_of_key: dict[str, int] = {}
     counts: dict[str, int] = {}
     table = ""
     header_at, key_at = re.compile(_HEADER).match, re.compile(_KEY).match
@@ -27,16 +27,16 @@ def lines_of(text: str) -> dict[str, int]:
             at = _end_of_line(text, at)
         elif header := header_at(text, at):
             table = _table_name(header, counts)
-            found.setdefault(table, line)
+            line_of_key.setdefault(table, line)
             at = header.end()
         elif key := key_at(text, at):
             path = f"{table}.{_plain(key[1])}" if table else _plain(key[1])
-            found.setdefault(path, line)
-            at = _value(text, key.end(), path, line, found)
+            line_of_key.setdefault(path, line)
+            at = _value(text, key.end(), path, line, line_of_key)
         else:
             at = _end_of_line(text, at)
         line += text.count("\n", start, at) if at - start > 1 else 0
-    return found
+    return line_of_key
 
 
 def line_of(key: str, lines: dict[str, int]) -> int:
@@ -66,7 +66,7 @@ def _end_of_line(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _value(text: str, at: int, path: str, line: int, found: dict[str, int]) -> int:
+def _value(text: str, at: int, path: str, line: int, line_of_key: dict[str, int]) -> int:
     """Past one value; the elements of an outermost list get their lines."""
     depth, index, fresh = 0, 0, True
     token_at = re.compile(_TOKEN).match
@@ -79,7 +79,7 @@ def _value(text: str, at: int, path: str, line: int, found: dict[str, int]) -> i
         if word == "\n" and depth == 0:
             return at - 1
         if is_list and depth == 1 and fresh and not word.isspace() and word[0] not in "#],":
-            found.setdefault(f"{path}[{index}]", line)
+            line_of_key.setdefault(f"{path}[{index}]", line)
             fresh = False
         if word in "[{":
             depth += 1

@@ -17,17 +17,17 @@ from support.command import tmpwarden
 from support.mounts import needs_root
 from support.user import UID, OrdinaryUser
 from tmpwarden.lifecycle import per_user
-from tmpwarden.lifecycle.users import User, become
+from tmpwarden.lifecycle.users import User, switch_to
 
 LOOKS = ["scan", "status", "doctor"]
 # One line on stderr for each module that a child loads once it is somebody else.
 WATCHED = """
 import sys
 from tmpwarden.lifecycle import per_user
-def become(user, real=per_user.become):
+def switch_to(user, real=per_user.switch_to):
     real(user)
     sys.addaudithook(lambda event, args: event == "import" and print("LATE", args[0], file=sys.stderr))
-per_user.become = become
+per_user.switch_to = switch_to
 from tmpwarden.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -145,7 +145,7 @@ def test_a_failure_says_whose_and_why(machine: Machine) -> None:
 def test_a_child_cannot_get_its_privileges_back(machine: Machine) -> None:
     pid = os.fork()
     if pid == 0:
-        become(User(UID, UID, "nobody", "/nonexistent"))
+        switch_to(User(UID, UID, "nobody", "/nonexistent"))
         ours = os.getresuid() == (UID, UID, UID) and os.getresgid() == (UID, UID, UID) and 0 not in os.getgroups()
         try:
             os.setuid(0)

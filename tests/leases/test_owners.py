@@ -281,7 +281,7 @@ def test_a_unit_untouched_since_before_every_live_session_is_none_of_theirs(root
         holders.processes = {agent.pid: holders.processes[agent.pid]}  # and nobody else's sessions on this machine
         holders.sessions = {}
         book = OwnerBook(catalogue.agents, holders, home=str(home))
-        assert [living.pid for living in book.living("claude")] == [agent.pid]
+        assert [living.pid for living in book.living_of("claude")] == [agent.pid]
         now_ns = time.time_ns()
         assert book.owner_of(finding, now_ns).state is OwnerState.UNKNOWN
         assert book.owner_of(finding, now_ns - 3600 * 10**9).state is OwnerState.ABSENT

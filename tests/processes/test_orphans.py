@@ -45,7 +45,7 @@ def root(own_world: Path) -> Path:
 
 
 def seen(pid: int) -> Orphan:
-    found = told(look(named=[pid]), pid)
+    found = told(look(pids=[pid]), pid)
     assert found is not None
     return found
 

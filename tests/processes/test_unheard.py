@@ -67,7 +67,7 @@ def server(
 
 def seen_twice(pid: int) -> Orphan | None:
     """As a second look sees it, eleven minutes after the first."""
-    look(named=[pid])
+    look(pids=[pid])
     return told(look(now_ns=time.time_ns() + LATER_S * 10**9), pid)
 
 

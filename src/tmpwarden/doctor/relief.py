@@ -176,7 +176,7 @@ class _Root:
 
     def _has_promised(self, root: str) -> bool:
         """Something there has a day for undo that no pressure shortens: only `--purge` does."""
-        return bool(expiry.promised_a_day(self.patient.prepared.state, expiry.waiting(root)))
+        return bool(expiry.promised_a_day(self.patient.prepared.state, expiry.quarantined_entries(root)))
 
     def _doubt(self, root: str) -> str:
         """Why what lies in quarantine may be in use unseen."""

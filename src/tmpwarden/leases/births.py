@@ -53,13 +53,13 @@ def owners(state: str) -> "tuple[Lease, ...]":
     """The last process that was noted for each session."""
     from .record import decode
 
-    found = {}
+    leases = {}
     for line in _lines(f"{state}/{FILE}"):
-        told = decode_object(line) if line.startswith('{"owner"') else None
-        lease = decode(encode(told["owner"]), "") if told else None
+        entry = decode_object(line) if line.startswith('{"owner"') else None
+        lease = decode(encode(entry["owner"]), "") if entry else None
         if lease is not None:
-            found[lease.agent, lease.session] = lease
-    return tuple(found.values())
+            leases[lease.agent, lease.session] = lease
+    return tuple(leases.values())
 
 
 def _is_same(one: Lease, other: Lease) -> bool:
@@ -69,12 +69,12 @@ def _is_same(one: Lease, other: Lease) -> bool:
 
 def read(state: str) -> "dict[str, Birth]":
     """The last birth noted for each path."""
-    found: dict[str, Birth] = {}
+    births: dict[str, Birth] = {}
     for line in _lines(f"{state}/{FILE}"):
         birth = _birth(line)
         if birth is not None:
-            found[birth.path] = _merged(found.get(birth.path), birth)
-    return found
+            births[birth.path] = _merged(births.get(birth.path), birth)
+    return births
 
 
 def _merged(first: Birth | None, second: Birth) -> Birth:
@@ -96,10 +96,10 @@ def _birth(text: str) -> Birth | None:
 
 def is_owned(state: str, session: str, path: str) -> bool:
     """For the guard: whether `path` is a birth of this session, and still its own. Decodes what names it."""
-    birth, named = None, encode(path)
+    birth, encoded_path = None, encode(path)
     for line in _lines(f"{state}/{FILE}"):
-        if named in line and (found := _birth(line)) is not None and found.path == path:
-            birth = _merged(birth, found)
+        if encoded_path in line and (birth_of_line := _birth(line)) is not None and birth_of_line.path == path:
+            birth = _merged(birth, birth_of_line)
     if birth is None or birth.session != session or not birth.is_claimed:
         return False
     from .claims import MOST_MEMBERS, doubt

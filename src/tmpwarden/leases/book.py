@@ -64,7 +64,7 @@ class OwnerBook:
             return self.roster(finding.litter.agent).witnesses_of_pid(finding.pid)
         return ()
 
-    def living(self, agent: str) -> tuple[Living, ...]:
+    def living_of(self, agent: str) -> tuple[Living, ...]:
         """The sessions of an agent that live or may live, and since when."""
         return self.roster(agent).known
 

@@ -134,9 +134,9 @@ def look_for_writers(state: str, birth: Birth) -> None:
         if words and seen is not None:
             strays[f"{birth.path}/{path}".rstrip("/")] = seen
     for name, inode in written_by(birth.session) if strays else ():
-        found = strays.get(name)
-        if found is not None and found.inode == inode:
-            _append(state, birth.session, f"held {found.device} {inode} {found.born_ns} {at_ns}")
+        stray = strays.get(name)
+        if stray is not None and stray.inode == inode:
+            _append(state, birth.session, f"held {stray.device} {inode} {stray.born_ns} {at_ns}")
 
 
 def gone_since_ns(state: str, session: str, is_gone: bool, now_ns: int) -> int:

@@ -30,13 +30,13 @@ def read() -> KeptProcesses:
         return KeptProcesses((), f"{file}: {wrong}")
     try:
         with open(file, "rb", opener=atomic.at_once) as lines:
-            found = [(number, _decoded(line)) for number, line in enumerate(lines, 1) if line.strip()]
+            entries = [(number, _decoded(line)) for number, line in enumerate(lines, 1) if line.strip()]
     except FileNotFoundError:
         return KeptProcesses((), f"{file} is a link that leads nowhere" if os.path.islink(file) else "")
     except OSError as error:
         return KeptProcesses((), f"{file} cannot be read: {error.strerror}")
-    broken = next((f"{file}:{number} is broken" for number, entry in found if entry is None), "")
-    return KeptProcesses(tuple(entry for _, entry in found if entry is not None), broken)
+    broken = next((f"{file}:{number} is broken" for number, entry in entries if entry is None), "")
+    return KeptProcesses(tuple(entry for _, entry in entries if entry is not None), broken)
 
 
 def entry_for(word: str) -> str | None:
@@ -57,10 +57,12 @@ def add(entry: str) -> None:
 def forget(word: str) -> bool:
     """False if nothing on the list is called so."""
     known = read().entries
-    staying = [entry for entry in known if not (entry.startswith(word + ":") or entry == word.removeprefix("process:"))]
-    if len(staying) == len(known):
+    remaining = [
+        entry for entry in known if not (entry.startswith(word + ":") or entry == word.removeprefix("process:"))
+    ]
+    if len(remaining) == len(known):
         return False
-    atomic.write(path(), "".join(f"{json.dumps(entry)}\n" for entry in staying))
+    atomic.write(path(), "".join(f"{json.dumps(entry)}\n" for entry in remaining))
     return True
 
 

@@ -40,8 +40,8 @@ def leases_in(base: str, names: list[str] | None = None, unread: list[str] | Non
 
 
 def read_at(fd: int, name: str, path: str, unread: list[str] | None = None) -> Lease | None:
-    found = own_files.read_small(name + ENDING, record.LONGEST, fd, unread)
-    return record.decode(found[0].decode("utf-8", "surrogateescape"), path) if found else None
+    text = own_files.read_small(name + ENDING, record.LONGEST, fd, unread)
+    return record.decode(text[0].decode("utf-8", "surrogateescape"), path) if text else None
 
 
 def write(lease: Lease) -> None:

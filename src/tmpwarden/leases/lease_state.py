@@ -17,8 +17,8 @@ def states(lease: Lease) -> tuple[tuple[int, OwnerState], ...]:
 
 def state_of(lease: Lease) -> OwnerState:
     """Alive while any of its processes is, dead when all are gone."""
-    found = {state for _, state in states(lease)}
-    return next((state for state in (OwnerState.ALIVE, OwnerState.UNKNOWN) if state in found), OwnerState.DEAD)
+    all_states = {state for _, state in states(lease)}
+    return next((state for state in (OwnerState.ALIVE, OwnerState.UNKNOWN) if state in all_states), OwnerState.DEAD)
 
 
 def live_pids(lease: Lease) -> tuple[int, ...]:

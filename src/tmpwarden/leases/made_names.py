@@ -20,18 +20,20 @@ def note_made(state: str, file: str, *, looks: bool = False) -> None:
     ended = [statement for statement in stated.read(file) if statement.until_ns]
     if not ended:
         return
-    known, found = births.read(state), []
+    known, new_births = births.read(state), []
     for statement in ended:
-        made = [one for path in statement.paths if (one := _made(path, statement, known.get(path))) is not None]
-        if made:
+        births_of_statement = [
+            one for path in statement.paths if (one := _birth_of(path, statement, known.get(path))) is not None
+        ]
+        if births_of_statement:
             owner = record.lease_for("", statement.agent, statement.session, statement.pid, statement.start)
             births.note_owner(state, owner)
-        found += made
+        new_births += births_of_statement
         for path in statement.paths if looks and statement.goes_on else ():
             birth = known.get(path)
             if birth is not None and birth.is_claimed and birth.session == statement.session:
                 claims.look_for_writers(state, birth)
-    births.note(state, found)
+    births.note(state, new_births)
     stated.drop(file, ended)
 
 
@@ -48,7 +50,7 @@ def note_all_made(state: str) -> None:
             note_made(state, f"{state}/hooks/{name}")
 
 
-def _made(path: str, statement: stated.Statement, known: Birth | None) -> Birth | None:
+def _birth_of(path: str, statement: stated.Statement, known: Birth | None) -> Birth | None:
     """Born within the call: what was moved or linked there from elsewhere is older."""
     seen = next(dated_tree(path))[1]
     if seen is None or seen.uid != places.uid() or seen.is_linked:

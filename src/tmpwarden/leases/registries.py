@@ -37,9 +37,9 @@ class RegistryEntry:
 
 def read_object(path: str, unread: list[str]) -> tuple[dict[str, object], float] | None:
     """(JSON object, mtime) of a small file of ours. What may be one and cannot be read is added to `unread`."""
-    found = read_small(path, record.LONGEST, unread=unread)
-    fields = decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
-    return None if found is None or fields is None else (fields, found[1])
+    text = read_small(path, record.LONGEST, unread=unread)
+    fields = decode_object(text[0].decode("utf-8", "surrogateescape")) if text else None
+    return None if text is None or fields is None else (fields, text[1])
 
 
 def names_in(directory: str, unread: list[str]) -> list[str]:
@@ -67,10 +67,10 @@ def _read_opencode(config_homes: Iterable[str], unread: list[str]) -> tuple[Regi
 
 
 def _opencode_entry(path: str, unread: list[str]) -> RegistryEntry | None:
-    found = read_object(path, unread)
-    if found is None:
+    entry = read_object(path, unread)
+    if entry is None:
         return None
-    fields, written_s = found
+    fields, written_s = entry
     pid, host = fields.get("pid"), fields.get("hostname")
     if not is_pid(pid) or not isinstance(pid, int):
         return None
@@ -82,14 +82,14 @@ def _opencode_entry(path: str, unread: list[str]) -> RegistryEntry | None:
 
 
 def _read_copilot(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
-    found = []
+    entries = []
     for home in config_homes:
         for session in names_in(f"{home}/session-state", unread):
             folder = f"{home}/session-state/{session}"
-            found += [
+            entries += [
                 entry for name in names_in(folder, unread) if (entry := _copilot_entry(session, folder, name, unread))
             ]
-    return tuple(found)
+    return tuple(entries)
 
 
 def _copilot_entry(session: str, folder: str, name: str, unread: list[str]) -> RegistryEntry | None:
@@ -122,8 +122,8 @@ def _read_claude(config_homes: Iterable[str], unread: list[str]) -> tuple[Regist
 
 
 def _claude_entry(pid: int, path: str, unread: list[str]) -> RegistryEntry | None:
-    found = read_object(path, unread)
-    fields, written_s = found or ({}, 0.0)
+    entry = read_object(path, unread)
+    fields, written_s = entry or ({}, 0.0)
     session = fields.get("sessionId")
     if fields.get("pid", pid) != pid or not isinstance(session, str) or not session:
         if procs.living(pid) is not None and procs.may_be_ours(pid):  # half written just now, or of a version to come
@@ -177,13 +177,13 @@ _MACHINES = ("com.docker", "qemu-system", "limactl", "colima", "vfkit", "krunkit
 
 def _read_containers(_: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
     """Any of them may be of any session."""
-    found = procs.processes()
-    if found is None:
+    processes = procs.processes()
+    if processes is None:
         unread.append("processes cannot be listed, so a container may run")
         return ()
     return tuple(
         RegistryEntry("", each.pid, machine="a container", source=f"container of {each.command} ({each.pid})")
-        for each in found.values()
+        for each in processes.values()
         if each.command.startswith(_WATCHERS + _MACHINES)
     )
 
@@ -212,11 +212,11 @@ def config_homes(
     """
     form = FORMATS[registry]
     own = [f"{home}/{form.directory}", *(os.environ.get(name, "") for name in form.variables)]
-    told = [lease.config_home for lease in leases if lease.config_home]
+    lease_homes = [lease.config_home for lease in leases if lease.config_home]
     homes = holders.sessions.get("HOME", {})
     seen = [f"{other}/{form.directory}" for other, pids in homes.items() if not set(relatives).isdisjoint(pids)]
     seen += [value for name in form.variables for value in holders.sessions.get(name, ())]
-    return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *told, *seen) if path.startswith("/")))
+    return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *lease_homes, *seen) if path.startswith("/")))
 
 
 def state_of(entry: RegistryEntry) -> OwnerState:

@@ -59,19 +59,19 @@ class Roster:
         """What the agent's registry says, and whether it is true."""
         if self.registry not in registries.FORMATS:
             return ()
-        carried = [self.holders.sessions.get(variable, {}).values() for variable in self.session_env]
-        relatives = {*self._running, *(pid for groups in carried for pids in groups for pid in pids)}
+        carriers = [self.holders.sessions.get(variable, {}).values() for variable in self.session_env]
+        relatives = {*self._running, *(pid for groups in carriers for pids in groups for pid in pids)}
         homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
-        found = registries.read(self.registry, homes, self.unread)
-        return tuple((entry, registries.state_of(entry)) for entry in found)
+        read_entries = registries.read(self.registry, homes, self.unread)
+        return tuple((entry, registries.state_of(entry)) for entry in read_entries)
 
     @cached_property
     def _entries_of(self) -> dict[str, list[tuple[RegistryEntry, OwnerState]]]:
         """By session: a hundred thousand units ask."""
-        found: dict[str, list[tuple[RegistryEntry, OwnerState]]] = {}
+        entries_of: dict[str, list[tuple[RegistryEntry, OwnerState]]] = {}
         for entry, state in self.entries:
-            found.setdefault(entry.session, []).append((entry, state))
-        return found
+            entries_of.setdefault(entry.session, []).append((entry, state))
+        return entries_of
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
@@ -92,13 +92,13 @@ class Roster:
 
     def owner(self, session: str, root: str) -> Owner:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
-        if session not in self._told_of:
+        if session not in self._last_seen_of:
             self._last = session, ()
             return self._nobodys(session, root)
-        named = self._witnesses_of(session)
-        self._last = session, named
-        if named:
-            return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
+        witnesses = self._witnesses_of(session)
+        self._last = session, witnesses
+        if witnesses:
+            return Owner(OwnerState.ALIVE, witnesses[0].pid, session, witnesses[0].detail)
         records = [(state, entry.pid, entry.source) for entry, state in self._entries_of.get(session, ())]
         records += [(state_of(lease), lease.pid, "lease") for lease in self._leases_of.get(session, ())]
         for wanted in (OwnerState.UNKNOWN, OwnerState.DEAD):
@@ -108,10 +108,10 @@ class Roster:
         return self._nobodys(session, root)
 
     @cached_property
-    def _told_of(self) -> frozenset[str]:
+    def _last_seen_of(self) -> frozenset[str]:
         """The sessions that any record or environment names: of most units none does."""
-        carried = (self.holders.sessions.get(variable, {}) for variable in self.session_env)
-        return frozenset().union(self._entries_of, self._leases_of, *carried)
+        carriers = (self.holders.sessions.get(variable, {}) for variable in self.session_env)
+        return frozenset().union(self._entries_of, self._leases_of, *carriers)
 
     def _nobodys(self, session: str, root: str) -> Owner:
         """Of a session that nobody names: the same is true of all of them."""
@@ -131,27 +131,27 @@ class Roster:
     def witnesses_of(self, session: str) -> tuple[Witness, ...]:
         """Everything that names a live process for this session."""
         if self._last is not None and self._last[0] == session:
-            named, self._last = self._last[1], None
-            return named
+            witnesses, self._last = self._last[1], None
+            return witnesses
         return self._witnesses_of(session)
 
     def _witnesses_of(self, session: str) -> tuple[Witness, ...]:
-        found = [
+        witnesses = [
             self._witness(WitnessKind.REGISTRY, entry.source, entry.pid)
             for entry, state in self._entries_of.get(session, ())
             if state is OwnerState.ALIVE
         ]
-        found += [
+        witnesses += [
             self._witness(WitnessKind.LEASE, f"{lease.path}.lease" if lease.path else "what it made by name", pid)
             for lease in self._leases_of.get(session, ())
             for pid in live_pids(lease)
         ]
-        return (*found, *self.carriers_of(session))
+        return (*witnesses, *self.carriers_of(session))
 
     def carriers_of(self, session: str) -> tuple[Witness, ...]:
         """Processes with this session id in their environment."""
-        found = [self.holders.carriers(variable, session) for variable in self.session_env]
-        return tuple(witness for answer in found if isinstance(answer, Held) for witness in answer.by)
+        carriers = [self.holders.carriers(variable, session) for variable in self.session_env]
+        return tuple(witness for answer in carriers if isinstance(answer, Held) for witness in answer.by)
 
     def witnesses_of_pid(self, pid: int) -> tuple[Witness, ...]:
         return tuple(
@@ -266,8 +266,8 @@ def may_write_below(pid: int, root: str) -> bool:
     return table is None or any(is_within(table.resolve(place).rstrip("/"), root) for place in places)
 
 
-def unaccounted(found: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:
+def unaccounted(pids: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:
     """Those that are neither a known owner nor its launcher nor its helper."""
     accounted = set(owners)
     family = accounted.union(*(procs.ancestors(pid, known) for pid in accounted)) if accounted else set()
-    return tuple(pid for pid in found if pid not in family and accounted.isdisjoint(procs.ancestors(pid, known)))
+    return tuple(pid for pid in pids if pid not in family and accounted.isdisjoint(procs.ancestors(pid, known)))

@@ -109,18 +109,18 @@ def adopt(lease: Lease, pid: int) -> Lease:
     return lease
 
 
-def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> None:
+def disown(lease: Lease, survivors: tuple[tuple[int, int | None], ...] = ()) -> None:
     """Its owner gave it back: from now on only those of `staying` own it, or, with none, only those who use it keep it.
     No process ever started at tick 0."""
-    if staying:
-        (lease.pid, lease.start), *others = staying
+    if survivors:
+        (lease.pid, lease.start), *others = survivors
         lease.others = tuple(others)
     else:
         lease.start, lease.others = 0, ()
     try:
         lease_files.write(lease)
     except OSError:
-        if not staying:
+        if not survivors:
             lease_files.remove(lease.path)
 
 
@@ -249,8 +249,8 @@ def note_root(root: str) -> None:
 
 def leased_roots() -> tuple[str, ...]:
     """Those that are known; whether they are still there, and safe, is for the run to see."""
-    found = own_files.read_small(_path(), _LONGEST)
-    text = found[0].decode("utf-8", "surrogateescape") if found else ""
+    content = own_files.read_small(_path(), _LONGEST)
+    text = content[0].decode("utf-8", "surrogateescape") if content else ""
     return tuple(line for line in text.split("\n") if line.startswith("/"))
 
 

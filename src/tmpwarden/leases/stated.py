@@ -61,13 +61,13 @@ def state_names(file: str, statement: Statement) -> None:
 
 
 def read(file: str) -> "list[Statement]":
-    found: list[Statement] = []
+    statements: list[Statement] = []
 
     def keep(text: str) -> None:
-        found.extend(_statements(text))
+        statements.extend(_statements(text))
 
     _change(file, keep)
-    return found
+    return statements
 
 
 def end(file: str, call: str, times_ns: "tuple[int, int] | None", *, goes_on: bool) -> None:
@@ -76,21 +76,23 @@ def end(file: str, call: str, times_ns: "tuple[int, int] | None", *, goes_on: bo
     Agents that give their calls no names of their own may have stated it and never run it: the last one counts."""
 
     def edit(text: str) -> str:
-        found = _statements(text)
-        mine = [one for one in found if one.call == call and not one.until_ns]
+        statements = _statements(text)
+        mine = [one for one in statements if one.call == call and not one.until_ns]
         for one in mine[-1:] if times_ns is not None else ():
             one.since_ns, one.until_ns = times_ns or (0, 0)
             one.goes_on = goes_on
-        return "".join([_encoded(one) for one in found if one.until_ns or one not in mine])
+        return "".join([_encoded(one) for one in statements if one.until_ns or one not in mine])
 
     _change(file, edit)
 
 
 def drop(file: str, noted: "list[Statement]") -> None:
     """What these have made is noted; those that go on are looked at again."""
-    done = {(one.call, one.time_ns) for one in noted if not one.goes_on}
-    if done:
-        _change(file, lambda text: "".join([_encoded(o) for o in _statements(text) if (o.call, o.time_ns) not in done]))
+    dropped = {(one.call, one.time_ns) for one in noted if not one.goes_on}
+    if dropped:
+        _change(
+            file, lambda text: "".join([_encoded(o) for o in _statements(text) if (o.call, o.time_ns) not in dropped])
+        )
 
 
 def _encoded(statement: Statement) -> str:
@@ -98,23 +100,23 @@ def _encoded(statement: Statement) -> str:
 
 
 def _statements(text: str) -> "list[Statement]":
-    found, since_ns = [], time.time_ns() - _FORGOTTEN_AFTER_NS
+    statements, since_ns = [], time.time_ns() - _FORGOTTEN_AFTER_NS
     for line in text.split("\n"):
-        told = decode_object(line) if line else None
-        if told is not None and _is_whole(told) and told["time_ns"] >= since_ns:  # type: ignore[operator]
-            found.append(Statement(told.pop("agent"), told.pop("session"), told.pop("call"), **told))  # type: ignore[arg-type]
-    return found
+        entry = decode_object(line) if line else None
+        if entry is not None and _is_whole(entry) and entry["time_ns"] >= since_ns:  # type: ignore[operator]
+            statements.append(Statement(entry.pop("agent"), entry.pop("session"), entry.pop("call"), **entry))  # type: ignore[arg-type]
+    return statements
 
 
-def _is_whole(told: "dict[str, object]") -> bool:
+def _is_whole(entry: "dict[str, object]") -> bool:
     texts, numbers = ("agent", "session", "call", "command"), ("pid", "time_ns", "since_ns", "until_ns")
     return (
-        told.keys() == set(Statement.__slots__)
-        and all(isinstance(told[name], str) for name in texts)
-        and all(type(told[name]) is int for name in numbers)
-        and all(_are_texts(told[name]) for name in ("paths", "others"))
-        and type(told["goes_on"]) is bool
-        and (told["start"] is None or type(told["start"]) is int)
+        entry.keys() == set(Statement.__slots__)
+        and all(isinstance(entry[name], str) for name in texts)
+        and all(type(entry[name]) is int for name in numbers)
+        and all(_are_texts(entry[name]) for name in ("paths", "others"))
+        and type(entry["goes_on"]) is bool
+        and (entry["start"] is None or type(entry["start"]) is int)
     )
 
 

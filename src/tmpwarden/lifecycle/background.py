@@ -222,8 +222,8 @@ def what_grows(*, observe: bool = False) -> "tuple[int, list[str]]":
     from .braking import look_since_last_time
 
     with Deadline(CLEAN_LIMIT_S):
-        told = look_since_last_time(load_settings(), may_act=not observe, closely=True)
-    return growth_step(), told
+        warnings = look_since_last_time(load_settings(), may_act=not observe, closely=True)
+    return growth_step(), warnings
 
 
 def growth_step() -> int:
@@ -290,14 +290,14 @@ def take_word(state: str) -> str:
     from ..small_files import read
 
     path = f"{state}/{_UNTOLD}"
-    found = read(path, _LONGEST_WORD)
-    if not found:
+    words = read(path, _LONGEST_WORD)
+    if not words:
         return ""
     try:
         posix.truncate(path, 0)  # its inode stays: on a full disk there might be none for the next one
     except OSError:
         return ""
-    return found.decode("utf-8", "replace").strip()
+    return words.decode("utf-8", "replace").strip()
 
 
 def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
@@ -323,5 +323,5 @@ def give_back(lease: "Lease", *, observe: bool = False) -> None:
         return
     from ..model.request import Request, Thresholds
 
-    named = frozenset({lease.path})
-    _clean(Request(unattended=True, only_paths=named, thresholds=Thresholds(named=named)), observe)
+    paths = frozenset({lease.path})
+    _clean(Request(unattended=True, only_paths=paths, thresholds=Thresholds(named=paths)), observe)

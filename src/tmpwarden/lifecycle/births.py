@@ -38,7 +38,7 @@ def note(
         return []
     first = first_words(command)
     known = births.read(state)
-    found = []
+    births_ = []
     with closing(fd):
         for entry in os.scandir(fd):
             status = _status(entry)
@@ -52,7 +52,7 @@ def note(
                 is_in_time = window is not None and window[0] <= seen.born_ns <= window[1]
                 is_free = is_in_time and path not in others and not seen.is_linked
                 owned = is_free and (is_named(root, entry.name, command) or is_named(root, entry.name, output, "whole"))
-                found.append(
+                births_.append(
                     Birth(
                         path=path,
                         device=seen.device,
@@ -64,10 +64,10 @@ def note(
                         owned=owned,
                     )
                 )
-    if window is not None and any(birth.owned for birth in found):
+    if window is not None and any(birth.owned for birth in births_):
         claims.note_call(state, session, window)
-    births.note(state, found)
-    return found
+    births.note(state, births_)
+    return births_
 
 
 def is_named(root: str, name: str, text: str, how: str = "") -> bool:

@@ -41,10 +41,10 @@ class Watch:
     looked_s: float = 0.0
 
     def look(self) -> BrakeLook:
-        asked = question(self.roots, config_file=self.config_file)
+        inquiry = question(self.roots, config_file=self.config_file)
         now_s = time.time()
-        files = runaway.sample(observe(asked), asked.roots, least_bytes=self.least_bytes)
-        spaces = [space.space_of(root) for root in asked.roots]
+        files = runaway.sample(observe(inquiry), inquiry.roots, least_bytes=self.least_bytes)
+        spaces = [space.space_of(root) for root in inquiry.roots]
         elapsed_s = now_s - self.looked_s if self.looked_s else 0.0
         growing = runaway.growth(self.before, files.values(), elapsed_s, spaces)
         self.before = {key: file.allocated_bytes for key, file in files.items()}
@@ -67,7 +67,7 @@ def look_since_last_time(settings: Settings, *, may_act: bool, closely: bool = F
     file = state_file.path("growth.json")
     watch = Watch(limits_of(settings))
     watch.least_bytes = min(watch.least_bytes, watch.limits.max_file_bytes or watch.least_bytes)
-    watch.looked_s, watch.before = _recalled(file)
+    watch.looked_s, watch.before = _last_look(file)
     known = frozenset(watch.before)
     seen = watch.look()
     if closely or (watch.limits.action != "warn" and watch.before.keys() - known):
@@ -76,19 +76,19 @@ def look_since_last_time(settings: Settings, *, may_act: bool, closely: bool = F
     if watch.before:
         sizes = [[*key, bytes_] for key, bytes_ in list(watch.before.items())[:_MOST_REMEMBERED]]
         state_file.write(file, {"at": watch.looked_s, "files": sizes})
-    told = [runaway.sentence(one) for one in seen.growing if runaway.is_runaway(one)]
+    sentences = [runaway.sentence(one) for one in seen.growing if runaway.is_runaway(one)]
     if may_act and watch.limits.action != "warn":
         for breach in seen.breaches:
-            told += [
+            sentences += [
                 f"{outcome} {writer.pid}: over {breach.limit}" for writer, outcome in apply(breach, watch.limits.action)
             ]
-    return told
+    return sentences
 
 
-def _recalled(file: str) -> tuple[float, dict[tuple[int, int], int]]:
-    said = state_file.read(file)
+def _last_look(file: str) -> tuple[float, dict[tuple[int, int], int]]:
+    record = state_file.read(file)
     try:
-        return float(said["at"]), {(int(device), int(inode)): int(size) for device, inode, size in said["files"]}
+        return float(record["at"]), {(int(device), int(inode)): int(size) for device, inode, size in record["files"]}
     except (ValueError, TypeError, KeyError):
         return 0.0, {}
 
@@ -105,23 +105,23 @@ def limits_of(settings: Settings) -> Limits:
 def apply(breach: Breach, action: str) -> list[tuple[Writer, str]]:
     """What became of each writer: "stopped", "ended", "killed", "gone". Only those bound to a session come here; one
     that waits already is not told again."""
-    done = []
-    waiting = {(one.pid, one.start) for one in stopped()}
+    results = []
+    paused = {(one.pid, one.start) for one in stopped()}
     for writer in breach.writers:
         if action == "stop":
-            if (writer.pid, writer.start) in waiting:
+            if (writer.pid, writer.start) in paused:
                 continue
             outcome = "stopped" if stop(writer.pid, writer.start, writer.command, breach.growing.file.path) else "gone"
         else:
             outcome = end(writer.pid, writer.start, writer.command)
-        done.append((writer, outcome))
-    return done
+        results.append((writer, outcome))
+    return results
 
 
 def stop(pid: int, start: int, command: str, path: str = "") -> bool:
     """SIGSTOP, and remember it. False if it has ended."""
-    waiting = stopped()
-    if any((one.pid, one.start) == (pid, start) for one in waiting):
+    paused = stopped()
+    if any((one.pid, one.start) == (pid, start) for one in paused):
         return True
     grip = take_hold(pid, start)
     if grip is None:
@@ -130,7 +130,7 @@ def stop(pid: int, start: int, command: str, path: str = "") -> bool:
         if not grip.send(signal.SIGSTOP):
             return False
     _note(pid=pid, outcome="stopped", command=command[:200], path=path)
-    remember_stopped([*waiting, Stopped(pid, start, namespaces.boot_id(), command[:200], path)])
+    remember_stopped([*paused, Stopped(pid, start, namespaces.boot_id(), command[:200], path)])
     return True
 
 
@@ -148,7 +148,7 @@ def resume(pid: int) -> bool:
 
 
 def end(pid: int, start: int, command: str) -> str:
-    told: list[Ended] = []
+    endings: list[Ended] = []
     one = Orphan(
         pid=pid,
         start=start,
@@ -167,9 +167,9 @@ def end(pid: int, start: int, command: str) -> str:
     if with_grip is not None:
         with with_grip:
             with_grip.send(signal.SIGCONT)  # a stopped process hears TERM only when it goes on
-    ending.end([one], tell=told.append)
-    _note(pid=pid, outcome=told[0].outcome, command=command[:200])
-    return told[0].outcome
+    ending.end([one], tell=endings.append)
+    _note(pid=pid, outcome=endings[0].outcome, command=command[:200])
+    return endings[0].outcome
 
 
 def _note(**fields: object) -> None:

@@ -24,9 +24,9 @@ class Cleared:
 
     @classmethod
     def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = (), relief: str = "") -> Cleared:
-        said = "; ".join(filter(None, (relief or _sentence(result), *growing)))
-        waiting = "" if relief else held_back(result)
-        return cls(every_s, said, waiting, _failed(result), tuple(result.warnings), relief)
+        sentence = "; ".join(filter(None, (relief or _sentence(result), *growing)))
+        held_back_text = "" if relief else held_back(result)
+        return cls(every_s, sentence, held_back_text, _failed(result), tuple(result.warnings), relief)
 
 
 def _sentence(result: CleanResult) -> str:

@@ -86,7 +86,7 @@ def give_back(
     mine = [lease for lease in leases if any(_is(owner, pid, start) for owner in _owners(lease))]
     if not mine:
         raise NotTheOwner(shown(session), pid)
-    staying: list[Holding] = []
+    remaining: list[Holding] = []
     for lease in mine:
         with _alone(os.path.dirname(lease.path)):
             now = scratch.read(lease.path) or lease
@@ -94,9 +94,9 @@ def give_back(
             rest = [one for one in rest if one.state is not OwnerState.DEAD]
             if rest:
                 scratch.disown(now, tuple((one.pid, one.start) for one in rest))
-                staying += rest
-    if staying:
-        return Closed(TeardownResult(session), staying)
+                remaining += rest
+    if remaining:
+        return Closed(TeardownResult(session), remaining)
     return Closed(torn_down(wish, roots=roots, config_file=config_file, wait=wait, givers=frozenset({pid})))
 
 
@@ -123,16 +123,16 @@ def _is(owner: tuple[int, int | None], pid: int, start: int | None) -> bool:
 def _start_of(pid: int, start: int | None) -> int:
     """A number alone is no identity: what the process that is meant started at."""
     try:
-        found = procs.living(pid)
+        process = procs.living(pid)
     except OSError as error:
         raise NotFound(f"process {pid} could not be checked: {error.strerror}") from None
-    if found is None:
+    if process is None:
         raise NotFound(f"there is no process {pid}", hint="--pid names the process that owns the directory")
-    if start not in (None, found.start):
+    if start not in (None, process.start):
         raise NotFound(
-            f"process {pid} started at {found.start}, not at {start}", hint="the process you meant has ended"
+            f"process {pid} started at {process.start}, not at {start}", hint="the process you meant has ended"
         )
-    return found.start
+    return process.start
 
 
 def _agent_of(base: str, session: str) -> str | None:

@@ -21,21 +21,21 @@ class LivingSession:
     scratch: str | None
 
 
-def living(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[LivingSession, ...]:
+def living_sessions(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[LivingSession, ...]:
     """Every session that lives, by its agent's registry, a lease, or the environment of a process."""
     scratch = {(lease.agent, lease.session): lease.path for lease in read_all(roots)}
     holders = Holders.look(variables_of(catalogue.agents), uses=False)
     book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
-    found: dict[tuple[str, str | int], LivingSession] = {}
+    sessions: dict[tuple[str, str | int], LivingSession] = {}
     for agent in catalogue.agents:
         if not (agent.session_env or agent.registry):
             continue  # a tool that leaves litter, and knows no sessions
-        for each in book.living(agent.id):
+        for each in book.living_of(agent.id):
             path = scratch.get((agent.id, each.session or ""))
-            found.setdefault(
+            sessions.setdefault(
                 (agent.id, each.session or each.pid), LivingSession(agent.id, each.pid, each.session, path)
             )
-    return tuple(found.values())
+    return tuple(sessions.values())
 
 
 def older_than(since_ns: int, agents: Collection[str], catalogue: Catalogue, roots: tuple[str, ...]) -> str:

@@ -31,16 +31,16 @@ def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None)
     if not settings.notify_command:
         return ()
     at_percent, when_ns = settings.notify_at_percent, now_ns or time.time_ns()
-    told = _read()
+    last_notes = _read()
     due = []
     for room in _rooms():
         percent = space.percent_used(room)
         if percent < at_percent - _CALM_PERCENT:
-            told.pop(room.path, None)
-        elif percent >= at_percent and when_ns - told.get(room.path, 0) >= _AGAIN_NS:
-            told[room.path] = when_ns
+            last_notes.pop(room.path, None)
+        elif percent >= at_percent and when_ns - last_notes.get(room.path, 0) >= _AGAIN_NS:
+            last_notes[room.path] = when_ns
             due.append((room, percent))
-    if not state_file.write(state_file.path(_NAME), told):
+    if not state_file.write(state_file.path(_NAME), last_notes):
         return ()  # it could not be remembered, and would be told every hour
     for room, percent in due:
         start(partial(_call, settings.notify_command, _facts(room, percent)))

@@ -16,25 +16,25 @@ KIND = "process"  # of a journal line
 
 def end(doomed: Collection[Orphan]) -> list[Ended]:
     """End them and leave a receipt of each. The caller has judged them a moment ago."""
-    journal, told = Journal(places.state_dir()), []
+    journal, endings = Journal(places.state_dir()), []
     journal.open()
     by_pid = {one.pid: one for one in doomed}
 
     def tell(ended: Ended) -> None:
-        told.append(ended)
+        endings.append(ended)
         journal.note(KIND, **_receipt(ended, by_pid.get(ended.pid)))
 
     ending.end(tuple(doomed), tell=tell)
-    return told
+    return endings
 
 
 def end_unattended(settings: Settings) -> list[Ended]:
     """What `[orphans] end` names and has been at it for `after`. Nothing by default; but the look notes tool servers to
     which nobody can speak any more, so that a person who asks for them later need not wait."""
-    found = look()
+    orphans = look()
     doomed = [
         one
-        for one in found
+        for one in orphans
         if one.fate is Fate.END
         and one.row is not None
         and one.row.kind in settings.orphans_end

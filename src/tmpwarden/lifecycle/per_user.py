@@ -17,7 +17,7 @@ from ..lazy_dataclass import dataclass, field
 from ..oskit import system
 from ..oskit.proc.forked import forked
 from ..text import duration
-from .users import User, become
+from .users import User, switch_to
 
 _STOPPED_S = 5.0  # somebody may stop a process for a moment; nobody may stop root's run
 _POLL_S = 0.25
@@ -61,17 +61,17 @@ def as_user(user: User, work: Callable[[], str], *, limit_s: float, wanted: Call
 
 
 def _start(user: User, work: Callable[[], str]) -> _Child:
-    answer, telling = os.pipe()
-    talk, complaining = os.pipe()
-    pid = forked(lambda: _work_as(user, work, telling, complaining))
-    os.close(telling)
-    os.close(complaining)
+    answer, answer_end = os.pipe()
+    talk, talk_end = os.pipe()
+    pid = forked(lambda: _work_as(user, work, answer_end, talk_end))
+    os.close(answer_end)
+    os.close(talk_end)
     for descriptor in (answer, talk):
         os.set_blocking(descriptor, False)
     return _Child(pid, answer, talk, heard={answer: bytearray(), talk: bytearray()})
 
 
-def _work_as(user: User, work: Callable[[], str], telling: int, complaining: int) -> None:
+def _work_as(user: User, work: Callable[[], str], answer_end: int, talk_end: int) -> None:
     """In the child. Nothing that it starts can reach root's terminal: its own session, and no descriptor of it."""
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -79,12 +79,12 @@ def _work_as(user: User, work: Callable[[], str], telling: int, complaining: int
         os.setsid()
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-        os.dup2(complaining, 1)
-        os.dup2(complaining, 2)
-        become(user)
-        said = work().encode(errors="surrogateescape")
-        while said:
-            said = said[os.write(telling, said) :]
+        os.dup2(talk_end, 1)
+        os.dup2(talk_end, 2)
+        switch_to(user)
+        answer = work().encode(errors="surrogateescape")
+        while answer:
+            answer = answer[os.write(answer_end, answer) :]
     except BaseException as error:
         os.write(2, f"{error or type(error).__name__}\n".encode(errors="backslashreplace"))
         raise

@@ -43,14 +43,14 @@ class Shortage:
 
 def shortages(settings: Settings) -> dict[str, Shortage]:
     """The temp roots from `[pressure] high` on, one of each file system."""
-    found: dict[str, Shortage] = {}
+    result: dict[str, Shortage] = {}
     seen: set[tuple[str, Shortage]] = set()
     for room in _spaces():
         shortage = Shortage.of_space(room)
         if shortage.percent >= settings.pressure_high_percent and (room.mount_point, shortage) not in seen:
             seen.add((room.mount_point, shortage))
-            found[room.path] = shortage
-    return found
+            result[room.path] = shortage
+    return result
 
 
 def _spaces() -> Iterable[Space]:
@@ -81,6 +81,6 @@ def _of_root(root: str, was: Shortage, now: Shortage, result: CleanResult, held_
     if now.percent < settings.pressure_high_percent:
         by_whom = f"removed {freed} of ended sessions for good" if has_freed else "it has room again"
         return f"{shown(root)} was {was.words}: {by_whom}, now {now.percent} %"
-    done = f" after {freed} were removed" if has_freed else ""
+    after_removal = f" after {freed} were removed" if has_freed else ""
     what = held_back or "nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it"
-    return f"{shown(root)} is {now.words}{done}: {what}"
+    return f"{shown(root)} is {now.words}{after_removal}: {what}"

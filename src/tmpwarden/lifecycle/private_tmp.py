@@ -52,17 +52,17 @@ def check() -> None:
     """Raise NoNamespace where this machine does not allow it, before anything is made. Tried out in a child."""
     if not system.private_mounts.IS_THERE:
         raise NoNamespace("only Linux has mount namespaces")
-    told, tell = os.pipe()
-    child = forked(lambda: os.write(tell, bytes([_tried()])))
+    answer_end, tell = os.pipe()
+    child = forked(lambda: os.write(tell, bytes([_try_in_child()])))
     os.close(tell)
-    answer = os.read(told, 1)  # not its exit status: the process that started us may ignore SIGCHLD
-    os.close(told)
+    answer = os.read(answer_end, 1)  # not its exit status: the process that started us may ignore SIGCHLD
+    os.close(answer_end)
     reap(child)
     if answer != b"\0":
         raise NoNamespace(system.private_mounts.why_not(answer[0] if answer else errno.EPERM))
 
 
-def _tried() -> int:
+def _try_in_child() -> int:
     """In a child: 0, or the number of the error that stands in the way."""
     ours = system.private_mounts
     try:
@@ -84,16 +84,16 @@ def enter(scratch: str, program: str, size_bytes: int | None = None) -> list[Pla
     ours.mount("none", "/", ours.RECURSIVE | ours.PRIVATE)
     if size_bytes is not None:
         ours.mount("tmpfs", scratch, 0, kind="tmpfs", options=f"size={size_bytes},mode=0700")
-    made: list[Placeholder] = []
+    placeholders: list[Placeholder] = []
     shown: list[str] = []
     for path, may_be in [*places, *_files_and_sockets()]:
         covered = any(is_within(path, above) for above in shown)
-        if _show(path, may_be, scratch, made if not covered else None):
+        if _show(path, may_be, scratch, placeholders if not covered else None):
             shown.append(path)
     ours.mount(scratch, TMP, ours.BIND | ours.RECURSIVE)
     if is_within(cwd, TMP):
         os.chdir(cwd)
-    return made
+    return placeholders
 
 
 def warnings(program: str) -> list[str]:
@@ -109,13 +109,13 @@ def warnings(program: str) -> list[str]:
     return sentences
 
 
-def tidy(scratch: str, made: list[Placeholder]) -> None:
+def tidy(scratch: str, placeholders: list[Placeholder]) -> None:
     """Remove the placeholders, so that an unused scratch is empty again.
 
     Only for a scratch in whose namespace nobody lives any more: such a removal would take the mount away with it. From
     outside that namespace nothing is mounted on them; what the command put in their place is no placeholder.
     """
-    for placeholder in reversed(made):
+    for placeholder in reversed(placeholders):
         parent, _, name = placeholder.relative.rpartition("/")
         try:
             with closing(open_dir(scratch)) as top, closing(descend(top, parent)) as at:
@@ -142,8 +142,8 @@ def _places(cwd: str, program: str) -> list[tuple[str, Callable[[os.stat_result]
     """The directory that we stand in, and what the program lies in; those above others first. /tmp itself never."""
     import shutil  # only for a private /tmp: a plain run starts without
 
-    found = os.path.join(cwd, shutil.which(program) or program)
-    homes = {_home(os.path.normpath(path)) for path in (found, os.path.realpath(found))}
+    program_path = os.path.join(cwd, shutil.which(program) or program)
+    homes = {_home(os.path.normpath(path)) for path in (program_path, os.path.realpath(program_path))}
     wanted: dict[str, Callable[[os.stat_result], bool]] = {
         path: _is_file_or_directory for path in homes if _parts(path)
     }
@@ -163,19 +163,19 @@ def _home(program: str) -> str:
 
 def _files_and_sockets() -> list[tuple[str, Callable[[os.stat_result], bool]]]:
     """What variables name below /tmp, and sockets there that somebody listens on."""
-    named = [value[at:].split(",")[0].split(";")[0].split(":")[0] for value in _values() for at in _starts(value)]
-    named.append(f"{TMP}/krb5cc_{os.geteuid()}")  # where Kerberos looks when no variable says another place
-    found: dict[str, Callable[[os.stat_result], bool]] = {}
-    for path in named:
+    paths = [value[at:].split(",")[0].split(";")[0].split(":")[0] for value in _values() for at in _starts(value)]
+    paths.append(f"{TMP}/krb5cc_{os.geteuid()}")  # where Kerberos looks when no variable says another place
+    kind_of_path: dict[str, Callable[[os.stat_result], bool]] = {}
+    for path in paths:
         if parts := _parts(path):
-            found[f"{TMP}/{'/'.join(parts)}"] = _is_file_or_socket
+            kind_of_path[f"{TMP}/{'/'.join(parts)}"] = _is_file_or_socket
     listening = locks.listening_sockets()
     for path in () if isinstance(listening, NotMeasured) else sorted(listening):
         if parts := _parts(path):
             offered = any(fnmatch.fnmatchcase(parts[0], pattern) for pattern in _OFFERED_BY_OTHERS)
-            found.setdefault(f"{TMP}/{'/'.join(parts)}", _is_socket if offered else _is_our_socket)
+            kind_of_path.setdefault(f"{TMP}/{'/'.join(parts)}", _is_socket if offered else _is_our_socket)
     table = MountTable.of()
-    answering = [(path, may_be) for path, may_be in found.items() if not (table and table.may_hang(path))]
+    answering = [(path, may_be) for path, may_be in kind_of_path.items() if not (table and table.may_hang(path))]
     return answering[:_MOST_SOCKETS]
 
 
@@ -225,7 +225,9 @@ def _cwd() -> str:
         return "/"
 
 
-def _show(path: str, may_be: Callable[[os.stat_result], bool], scratch: str, made: list[Placeholder] | None) -> bool:
+def _show(
+    path: str, may_be: Callable[[os.stat_result], bool], scratch: str, placeholders: list[Placeholder] | None
+) -> bool:
     """Make one object of the shared /tmp visible in the private one; what cannot be shown is left out. `made`: where
     placeholders are noted; None: it lies in what is shown already, and is only covered, so that it cannot be removed.
 
@@ -237,8 +239,8 @@ def _show(path: str, may_be: Callable[[os.stat_result], bool], scratch: str, mad
             if not may_be(status):
                 return False
             _race_window("looked at, not yet shown")
-            if made is not None:
-                _make(scratch, parts, stat.S_ISDIR(status.st_mode), made)
+            if placeholders is not None:
+                _make(scratch, parts, stat.S_ISDIR(status.st_mode), placeholders)
             with closing(_opened(scratch, parts)) as place:
                 ours = system.private_mounts
                 rest = ours.RECURSIVE if may_be is _is_cwd else 0
@@ -273,7 +275,7 @@ def _opened(top: str, parts: list[str]) -> int:
     return fd
 
 
-def _make(scratch: str, parts: list[str], is_directory: bool, made: list[Placeholder]) -> None:
+def _make(scratch: str, parts: list[str], is_directory: bool, placeholders: list[Placeholder]) -> None:
     """The placeholder and the directories above it, as far as they are not there; all 0700, as tmux and ssh want."""
     for count in range(1, len(parts) + 1):
         with closing(_opened(scratch, parts[: count - 1])) as at:
@@ -286,4 +288,4 @@ def _make(scratch: str, parts: list[str], is_directory: bool, made: list[Placeho
             except FileExistsError:
                 continue
             status = os.stat(name, dir_fd=at, follow_symlinks=False)
-            made.append(Placeholder("/".join(parts[:count]), status.st_dev, status.st_ino))
+            placeholders.append(Placeholder("/".join(parts[:count]), status.st_dev, status.st_ino))

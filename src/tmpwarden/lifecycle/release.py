@@ -37,26 +37,26 @@ class Release:
     receipts: list[Receipt] = field(default_factory=list)
 
     @classmethod
-    def of(cls, prepared: Prepared, named: Sequence[Finding], leases: list[Lease]) -> Release:
-        limits = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
+    def of(cls, prepared: Prepared, findings: Sequence[Finding], leases: list[Lease]) -> Release:
+        limits = Thresholds(named=frozenset(finding.path for finding in findings), take_ask=True)
         judging = replace(prepared, weigher=replace(prepared.weigher, thresholds=limits))
         return cls(
             NamedTake(judging, Journal(prepared.state), Quarantines(prepared.state, prepared.home_roots)), leases
         )
 
-    def take(self, named: Sequence[Finding], *, givers: Collection[int] = ()) -> None:
+    def take(self, findings: Sequence[Finding], *, givers: Collection[int] = ()) -> None:
         """`givers`: processes whose word this is; a lease that names them is theirs to give back."""
         settings, world = self.taking.prepared.settings, self.taking.prepared.weigher.world
         for lease in self.leases:
-            living = live_pids(lease)
+            live = live_pids(lease)
             owners = ((lease.pid, lease.start), *lease.others)
-            scratch.disown(lease, tuple(owner for owner in owners if owner[0] in living and owner[0] not in givers))
+            scratch.disown(lease, tuple(owner for owner in owners if owner[0] in live and owner[0] not in givers))
         if settings.orphans_at_end:
             from .orphans import end_of_session
 
             for session in {lease.session for lease in self.leases}:
                 end_of_session(session, settings)
-        for finding in named:
+        for finding in findings:
             refusal = self.taking.take(finding, *world.owner_of(finding, None))
             if refusal is not None:
                 self.receipts.append(refusal)
@@ -83,7 +83,7 @@ def release_scratches(leases: list[Lease]) -> list[Receipt]:
     it may be resumed."""
     paths = frozenset(lease.path for lease in leases)
     prepared = prepare(Request(unattended=True, rows=OF_SESSIONS, only_paths=paths, time_limit_s=_LIMIT_S))
-    named = [finding for finding in prepared.finder.find() if finding.path in paths]
-    release = Release.of(prepared, named, leases)
-    release.take(named)
+    findings = [finding for finding in prepared.finder.find() if finding.path in paths]
+    release = Release.of(prepared, findings, leases)
+    release.take(findings)
     return [*release.receipts, *release.finish()]

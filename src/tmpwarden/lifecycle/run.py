@@ -64,11 +64,11 @@ def run(
     try:
         return _supervised(command, scratch, is_private, limits)
     finally:
-        if scratch is not None and (unseen := proven.doubt()):
+        if scratch is not None and (doubt := proven.doubt()):
             if agent is None:
                 destroy_own(scratch.path)  # ours: made for this command, which has ended
             else:
-                warn(f"{scratch.path} stays: {unseen}; remove it yourself when nothing uses it")
+                warn(f"{scratch.path} stays: {doubt}; remove it yourself when nothing uses it")
         elif scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
 
@@ -94,11 +94,11 @@ def _scratch(
     """None when there is no room, or no safe place: the command comes first, unless its /tmp was to be private or the
     place was named."""
     try:
-        found = places.temp_roots(roots)
-        if not found:
+        temp_roots = places.temp_roots(roots)
+        if not temp_roots:
             raise UnsafeRoot("the temp directory", "there is none")
         name = agent or os.path.basename(command[0])
-        return open_scratch(found[0], name, os.urandom(16).hex(), pid=os.getpid(), disposable=agent is None)
+        return open_scratch(temp_roots[0], name, os.urandom(16).hex(), pid=os.getpid(), disposable=agent is None)
     except (OSError, NoSpace, UnsafeScratch, UnsafeRoot) as error:
         if is_private or (roots and isinstance(error, UnsafeRoot)):
             raise
@@ -110,14 +110,14 @@ def _supervised(
     command: Sequence[str], scratch: ScratchDirectory | None, is_private: bool, limits: RunLimits
 ) -> CommandEnded:
     ready, go = os.pipe()
-    heard, tell = os.pipe()
+    answer_end, tell = os.pipe()
     with Signals() as signals:
 
         def begin() -> None:
             os.close(go)
             os.read(ready, 1)  # until the lease names this process
             signals.restore()
-            _become(command, scratch, is_private, limits, tell)
+            _become_program(command, scratch, is_private, limits, tell)
 
         child, over = forked(begin), -1
         os.close(ready)
@@ -129,13 +129,13 @@ def _supervised(
             over = watch_size.start(child, scratch.path, limits.max_bytes)
         from . import teardown  # noqa: F401  # the command runs: now there is time, and the code is of one piece
 
-        with open(heard, "rb") as answer:  # nothing, when it has become the command without
-            namespace, *made = os.fsdecode(answer.read()).split("\0")
+        with open(answer_end, "rb") as answer:  # nothing, when it has become the command without
+            namespace, *placeholders = os.fsdecode(answer.read()).split("\0")
         ended = _ended(signals.wait_for(child))
         if over >= 0:
             os.close(over)
     if scratch is not None and namespace and not private_tmp.is_inhabited(namespace):
-        private_tmp.tidy(scratch.path, [*map(private_tmp.Placeholder.parse, made)])
+        private_tmp.tidy(scratch.path, [*map(private_tmp.Placeholder.parse, placeholders)])
     return ended
 
 
@@ -152,7 +152,7 @@ def _ended(status: int) -> CommandEnded:
     return CommandEnded(os.WEXITSTATUS(status))
 
 
-def _become(
+def _become_program(
     command: Sequence[str], scratch: ScratchDirectory | None, is_private: bool, limits: RunLimits, tell: int
 ) -> None:
     """In the child: the command, or one line on stderr and the status that a shell would give."""
@@ -181,12 +181,12 @@ def _become(
 
 def _private(scratch: str, program: str, size_bytes: int | None, tell: int) -> str:
     try:
-        made = private_tmp.enter(scratch, program, size_bytes)
+        placeholders = private_tmp.enter(scratch, program, size_bytes)
     except OSError as error:  # never in the shared /tmp by mistake
         raise NoNamespace(str(error.strerror).lower()) from None
-    words = [mount_namespace() or "", *(str(placeholder) for placeholder in made)]
-    with open(tell, "wb", closefd=False) as telling:
-        telling.write(os.fsencode("\0".join(words)))
+    words = [mount_namespace() or "", *(str(placeholder) for placeholder in placeholders)]
+    with open(tell, "wb", closefd=False) as pipe:
+        pipe.write(os.fsencode("\0".join(words)))
     return private_tmp.TMP
 
 
@@ -248,13 +248,13 @@ class Signals:
                 if is_news:
                     _send(child, number)
                 continue
-            found, status = _waited_for(child)
-            if found and os.WIFSTOPPED(status):
+            pid, status = _wait_without_blocking(child)
+            if pid and os.WIFSTOPPED(status):
                 if os.getpid() == _INIT:
                     continue  # we cannot be stopped, and the one who stopped the command lets it go on
                 os.kill(os.getpid(), signal.SIGSTOP)  # the shell sees one job: it stops with its command
                 _send(child, signal.SIGCONT)
-            elif found:
+            elif pid:
                 return status
 
     def _next(self, child: int) -> tuple[int, bool]:
@@ -262,23 +262,26 @@ class Signals:
         if not hasattr(signal, "sigwaitinfo"):
             number = signal.sigwait(self._wanted)
             return number, number not in {getattr(signal, name) for name in _OF_THE_TERMINAL}
-        found = signal.sigwaitinfo(self._wanted)
-        return found.si_signo, found.si_code <= 0 and found.si_pid != child  # above 0: the kernel sent it, to the group
+        signal_info = signal.sigwaitinfo(self._wanted)
+        return (
+            signal_info.si_signo,
+            signal_info.si_code <= 0 and signal_info.si_pid != child,
+        )  # above 0: the kernel sent it, to the group
 
 
-def _waited_for(child: int) -> tuple[int, int]:
+def _wait_without_blocking(child: int) -> tuple[int, int]:
     """News of the command, (0, 0) if there is none. As pid 1 of a container, every orphan there is ours to bury."""
     if os.getpid() != _INIT:
         return os.waitpid(child, os.WUNTRACED | os.WNOHANG)
     news = 0, 0
     while True:
         try:
-            found, status = os.waitpid(-1, os.WUNTRACED | os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WUNTRACED | os.WNOHANG)
         except ChildProcessError:
             return news
-        if found == child:
-            news = found, status
-        if not found:
+        if pid == child:
+            news = pid, status
+        if not pid:
             return news
 
 

@@ -201,13 +201,13 @@ def _tear_down(
     if wanted.names_no_session:
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
-    named = list(_named(prepared, wanted, leases))
-    if not (named or leases or prepared.request.agents or prepared.pressure.roots):
+    findings = list(_findings_of(prepared, wanted, leases))
+    if not (findings or leases or prepared.request.agents or prepared.pressure.roots):
         return books.close_by_receipts(prepared, "session-end", ())  # nothing is left to take, to judge or to hurry
     from .release import Release
 
-    release = Release.of(prepared, named, leases)
-    release.take(named, givers=givers)
+    release = Release.of(prepared, findings, leases)
+    release.take(findings, givers=givers)
     result.receipts += release.receipts
     alone = prepared.request.agents if wanted.names_no_session else ()
     if result.removed and not release.taking.journal.open():
@@ -242,8 +242,8 @@ def _givers() -> frozenset[int]:
     """Those whose word this is: we, and the processes that started us. A lease that names them is theirs to give back;
     one that also names an agent which still lives is not over yet."""
     line = [os.getpid()]
-    while (found := process(line[-1])) is not None and found.parent > 0:
-        line.append(found.parent)
+    while (process_ := process(line[-1])) is not None and process_.parent > 0:
+        line.append(process_.parent)
     return frozenset(line)
 
 
@@ -278,7 +278,7 @@ def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 
 
-def _named(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Iterator[Finding]:
+def _findings_of(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Iterator[Finding]:
     """Units that name this session or process: by a lease, by the session or the pid in their name. And what in a temp
     root is worth nothing and names only the agent (markers, probes, sockets), if no session of that agent lives."""
     paths = {lease.path for lease in leases}

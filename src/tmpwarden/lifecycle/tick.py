@@ -30,8 +30,8 @@ def main(arguments: list[str]) -> int:
     if "--all-users" in arguments:
         failed = _for_everybody()
     else:
-        said, why = _clear()
-        _print("", said, why)
+        lines, why = _clear()
+        _print("", lines, why)
         failed = {own_name(): why} if why else {}
     last_tick.note(failed)
     return 1 if failed else 0
@@ -46,13 +46,13 @@ def _clear() -> _Said:
 
     try:
         static_temp.make(state_dir())
-        done = clear_the_dead()
-        if done.relief:
-            leave_word(state_dir(), f"tmpwarden: {done.relief}.")
+        cleared = clear_the_dead()
+        if cleared.relief:
+            leave_word(state_dir(), f"tmpwarden: {cleared.relief}.")
         books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)
-    return [sentence for sentence in (done.said, done.held_back, *done.warnings) if sentence], done.failed
+    return [sentence for sentence in (cleared.said, cleared.held_back, *cleared.warnings) if sentence], cleared.failed
 
 
 def _for_everybody() -> dict[str, str]:
@@ -65,23 +65,23 @@ def _for_everybody() -> dict[str, str]:
     preload()
     failed: dict[str, str] = {}
     for user in users_of(temp_roots()):
-        heard = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)
-        said, why = _understood(heard)
-        _print(f"{user.name}: ", said, why)
+        answer_of_child = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)
+        lines, why = _decode_answer(answer_of_child)
+        _print(f"{user.name}: ", lines, why)
         if why:
             failed[user.name] = _bounded(why)
     return failed
 
 
-def _understood(heard: "Heard") -> _Said:
+def _decode_answer(answer_of_child: "Heard") -> _Said:
     """What the child of a user said, which is as long as that user's config wants it to be."""
     import json
 
-    if heard.why:
-        return [], heard.why
+    if answer_of_child.why:
+        return [], answer_of_child.why
     try:
-        said, why = json.loads(heard.answer)
-        return [str(sentence) for sentence in said], str(why)
+        lines, why = json.loads(answer_of_child.answer)
+        return [str(sentence) for sentence in lines], str(why)
     except (ValueError, TypeError, RecursionError):
         return [], "its process returned an invalid answer"
 
@@ -96,14 +96,14 @@ def _as(user: "User") -> str:
 
     if not has_own_home(user) or not (user.has_temp or has_agents(user, (row.place for row in load().rows))):
         return json.dumps([[], ""])  # nothing here concerns it, or nothing could be undone
-    said, why = _clear()
+    lines, why = _clear()
     last_tick.note({user.name: why} if why else {})
-    return json.dumps([said, why])
+    return json.dumps([lines, why])
 
 
-def _print(whose: str, said: list[str], why: str) -> None:
+def _print(whose: str, lines: list[str], why: str) -> None:
     """Each sentence once, on one line, and no more of them than people read: each line of a config may be wrong."""
-    sentences = list(dict.fromkeys(map(_bounded, said)))
+    sentences = list(dict.fromkeys(map(_bounded, lines)))
     for sentence in sentences[:_MOST_SENTENCES]:
         print(f"{whose}{sentence}", flush=True)
     if len(sentences) > _MOST_SENTENCES:

@@ -19,7 +19,7 @@ CRON_MARK = "# tmpwarden"
 _CRON_TICK = "tick.py"  # without it, the line is a remark of the user's
 
 
-def carried(environ: Mapping[str, str]) -> dict[str, str]:
+def variables_for(environ: Mapping[str, str]) -> dict[str, str]:
     """Those of the installer's variables that a later run needs, as they are now."""
     return {
         name: environ[name] for name in CARRIED if environ.get(name, "").startswith("/") and environ[name].isprintable()

@@ -58,7 +58,7 @@ def _users(accounts: dict[int, pwd.struct_passwd], seen: set[int]) -> Iterator[U
         yield User(uid, account.pw_gid, account.pw_name, account.pw_dir, uid in seen)
 
 
-def become(user: User) -> None:
+def switch_to(user: User) -> None:
     """Drop every privilege for good, and see the world with that user's home. That user's process stays as it is."""
     os.chdir("/")
     if user.uid == os.geteuid():
@@ -115,8 +115,8 @@ def preload() -> None:
 
 def _modules() -> Iterator[str]:
     """Of layers that are loaded already, all of them; a timer has no `cli`."""
-    found = pkgutil.walk_packages(tmpwarden.__path__, "tmpwarden.", onerror=lambda _: None)
-    for module in found:
+    modules = pkgutil.walk_packages(tmpwarden.__path__, "tmpwarden.", onerror=lambda _: None)
+    for module in modules:
         if module.name.startswith("tmpwarden.cli") and "tmpwarden.cli" not in sys.modules:
             continue
         if not module.name.startswith(_NOT_NEEDED):

@@ -14,12 +14,12 @@ from ..catalogue.load import load
 from ..doctor.examine import examine
 from ..doctor.patient import Patient
 from ..lazy_dataclass import dataclass
-from ..lifecycle.living import living
+from ..lifecycle.living import living_sessions
 from ..model.sweep import Remove, Verdict
 from ..model.terms import Reason
 from ..oskit.files import places
 from ..processes.find import look
-from ..repos.worktrees.compose import TreesWanted, looking
+from ..repos.worktrees.compose import TreesWanted, surveyors
 from ..sweep.store import books, history, journal
 from ..sweep.store.labels import still_there
 from ..sweep.weigh import consent
@@ -73,8 +73,8 @@ def _forecast(subject: Observed) -> Iterator[Sample]:
     """What status says in words. A quota is one user's, and does not fill a root."""
     patient = subject.patient
     known = history.read(places.state_dir(), lately=True)
-    for room, heading in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
-        match heading:
+    for room, trend in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
+        match trend:
             case history.Growing(("bytes" | "inodes") as what, per_hour, full_in_s):
                 if what == "bytes":
                     yield Sample("root_growth_bytes_per_second", round(per_hour / 3600, 3), (room.path,))
@@ -128,34 +128,34 @@ def _quarantine(subject: Observed) -> Iterator[Sample]:
 
 def _totals(subject: Observed) -> Iterator[Sample]:
     state = places.state_dir()
-    freed, told = books.saved_so_far(state), books.counts_so_far(state)
-    yield Sample("removed_units_total", told.removed_units)
+    freed, counts = books.saved_so_far(state), books.counts_so_far(state)
+    yield Sample("removed_units_total", counts.removed_units)
     yield Sample("freed_bytes_total", freed.bytes)
     yield Sample("freed_inodes_total", freed.entries)
     for result in books.RESULTS:
-        yield Sample("cleans_total", told.cleans.get(result, 0), (result,))
-    for code, count in told.failures.items():
+        yield Sample("cleans_total", counts.cleans.get(result, 0), (result,))
+    for code, count in counts.failures.items():
         yield Sample("failures_total", count, (code,))
     last_ns = consent.last_clean_ns(state)
     if last_ns is not None:
         yield Sample("last_clean_timestamp_seconds", round(last_ns / 1e9, 3))
-    if told.last_result:
-        yield Sample("last_clean_success", told.last_result == "ok")
-        yield Sample("last_clean_duration_seconds", told.last_duration_s)
+    if counts.last_result:
+        yield Sample("last_clean_success", counts.last_result == "ok")
+        yield Sample("last_clean_duration_seconds", counts.last_duration_s)
 
 
 def _sessions(subject: Observed) -> Iterator[Sample]:
     counts: Counter[str] = Counter(dict.fromkeys(subject.agents_here, 0))
-    for session in living(load(), subject.patient.roots):
+    for session in living_sessions(load(), subject.patient.roots):
         counts[subject.agent(session.agent)] += 1
     for agent, count in counts.items():
         yield Sample("live_sessions", count, (agent,))
 
 
 def _orphans(subject: Observed) -> Iterator[Sample]:
-    found = look(subject.patient.roots, config_file=subject.patient.request.config_file)
+    orphans = look(subject.patient.roots, config_file=subject.patient.request.config_file)
     for fate in FATES:
-        these = [one for one in found if one.fate.value == fate]
+        these = [one for one in orphans if one.fate.value == fate]
         yield Sample("orphan_processes", len(these), (fate,))
         yield Sample("orphan_memory_bytes", sum(one.memory_bytes for one in these), (fate,))
 
@@ -166,7 +166,7 @@ def _worktrees(subject: Observed) -> Iterator[Sample]:
     counts: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
     wish = TreesWanted(roots=request.roots, config_file=request.config_file)
-    with looking(wish, now_ns=subject.patient.now_ns) as (surveyor, candidates, _):
+    with surveyors(wish, now_ns=subject.patient.now_ns) as (surveyor, candidates, _):
         for tree in surveyor.look(candidates):
             verdict = "remove" if tree.is_proven else "keep"
             counts[verdict] += 1
@@ -232,11 +232,11 @@ def gather(subject: Observed) -> Iterator[Sample]:
     """Everything; a part that breaks is missing and said to be, and the others are told."""
     for name, collect in COLLECTORS.items():
         began_s, subject.saw_all = time.monotonic(), True
-        found: list[Sample] = []
+        samples: list[Sample] = []
         try:
-            found = list(collect(subject))
+            samples = list(collect(subject))
         except Exception:
             subject.saw_all = False
-        yield from found
+        yield from samples
         yield Sample("collector_success", subject.saw_all, (name,))
         yield Sample("collector_duration_seconds", round(time.monotonic() - began_s, 3), (name,))

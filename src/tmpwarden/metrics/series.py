@@ -49,8 +49,8 @@ class _Of:
 
 
 def of_this_user(request: Request, *, now_ns: Clock = time.time_ns) -> list[Sample]:
-    told = _Of(places.user_name(os.geteuid()), tuple(_gathered(request, now_ns, _known_agents())))
-    return list(_of_host([told], omitted=0, is_of_all=False))
+    samples_of_user = _Of(places.user_name(os.geteuid()), tuple(_gathered(request, now_ns, _known_agents())))
+    return list(_of_host([samples_of_user], omitted=0, is_of_all=False))
 
 
 def of_all_users(request: Request, *, now_ns: Clock = time.time_ns) -> list[Sample]:
@@ -61,16 +61,16 @@ def of_all_users(request: Request, *, now_ns: Clock = time.time_ns) -> list[Samp
     users = users_of(places.temp_roots(request.roots))
     preload()
     known, until_s = _known_agents(), time.monotonic() + HOST_LIMIT_S
-    told: list[_Of] = []
-    asked = 0
+    samples_of_users: list[_Of] = []
+    user_count = 0
     for user in users[:MOST_USERS]:
         if time.monotonic() > until_s:
             break
-        asked += 1
-        heard = as_user(user, partial(_report, user, request, now_ns, known), limit_s=USER_LIMIT_S)
-        if heard.why or heard.answer != "null":
-            told.append(_Of(user.name, None if heard.why else accepted(heard.answer, known)))
-    return list(_of_host(told, omitted=len(users) - asked, is_of_all=True))
+        user_count += 1
+        answer = as_user(user, partial(_report, user, request, now_ns, known), limit_s=USER_LIMIT_S)
+        if answer.why or answer.answer != "null":
+            samples_of_users.append(_Of(user.name, None if answer.why else accepted(answer.answer, known)))
+    return list(_of_host(samples_of_users, omitted=len(users) - user_count, is_of_all=True))
 
 
 def _report(user: User, request: Request, now_ns: Clock, known: frozenset[str]) -> str:
@@ -137,21 +137,21 @@ def _codes(error: type[TmpwardenError]) -> Iterator[str]:
         yield from _codes(below)
 
 
-def _of_host(told: list[_Of], *, omitted: int, is_of_all: bool) -> Iterator[Sample]:
+def _of_host(samples_of_users: list[_Of], *, omitted: int, is_of_all: bool) -> Iterator[Sample]:
     """All of it, each series once: what is the host's is told by the first user who sees it, and root comes first."""
     yield Sample("build_info", 1, (__version__,))
-    names = root_names(root for each in told for root in _roots_of(each.samples or ()))
-    for each in told:
+    names = root_names(root for each in samples_of_users for root in _roots_of(each.samples or ()))
+    for each in samples_of_users:
         for sample in each.samples or ():
             yield from _labelled(sample, each.user, names)
         yield Sample("user_success", each.samples is not None, (each.user,))
     tick = last_tick.read()
     if tick is not None:
         yield Sample("timer_last_run_timestamp_seconds", round(tick.at_ns / 1e9, 3))
-        for each in told:
+        for each in samples_of_users:
             yield Sample("timer_success", each.user not in tick.failed, (each.user,))
     if is_of_all:
-        yield Sample("users", len(told))
+        yield Sample("users", len(samples_of_users))
         yield Sample("users_omitted", omitted)
 
 

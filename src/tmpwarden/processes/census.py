@@ -35,13 +35,13 @@ class Census:
         return census
 
     def add(self, pid: int) -> None:
-        found = vitals.look_at(pid)
-        match found:
+        process = vitals.look_at(pid)
+        match process:
             case Vitals():
-                self.known[pid] = found
-                self.children.setdefault(found.parent, []).append(pid)
+                self.known[pid] = process
+                self.children.setdefault(process.parent, []).append(pid)
             case PartlyUnread(parent=parent):
-                self.unreadable[pid] = found
+                self.unreadable[pid] = process
                 if parent is not None:
                     self.children.setdefault(parent, []).append(pid)
             case vitals.ProcessGone():
@@ -56,13 +56,13 @@ class Census:
         return procs.ancestors(pid, self.known)
 
     def descendants(self, pid: int) -> list[int]:
-        found, todo = [], list(self.children.get(pid, ()))
+        result, todo = [], list(self.children.get(pid, ()))
         while todo:
             one = todo.pop()
-            if one not in found:
-                found.append(one)
+            if one not in result:
+                result.append(one)
                 todo += self.children.get(one, ())
-        return found
+        return result
 
 
 _WORST_FIRST = (OwnerState.ALIVE, OwnerState.UNKNOWN, OwnerState.DEAD)

@@ -55,8 +55,8 @@ class ProcessWorld:
     boot: str | None
 
     def is_left_over(self, pid: int) -> bool:
-        found = self.suspects.get(pid)
-        return found is not None and found.is_left_over
+        suspect = self.suspects.get(pid)
+        return suspect is not None and suspect.is_left_over
 
 
 def reason_to_spare(suspect: Suspect, world: ProcessWorld) -> str | None:

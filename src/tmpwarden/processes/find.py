@@ -54,12 +54,12 @@ def find(question: Inquiry) -> tuple[Orphan, ...]:
     """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
     unless they are named."""
     world = observe(question)
-    told = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, world, question)]
+    reported = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, world, question)]
     nobody_speaks = {pid: one.unheard for pid, one in world.suspects.items() if one.unheard is not None}
     first = unheard.since(nobody_speaks, world.boot, question.now_ns, may_note=question.may_note)
     scene = _Scene(world, question.roots, MountTable.of(), first, question.now_ns)
-    found = [_orphan(suspect, scene) for suspect in told]
-    return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
+    orphans = [_orphan(suspect, scene) for suspect in reported]
+    return tuple(sorted(orphans, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
 
 
 def observe(question: Inquiry) -> ProcessWorld:
@@ -96,18 +96,18 @@ def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:
 def _with_the_unheard(suspects: Mapping[int, Suspect]) -> dict[int, Suspect]:
     """Tool servers whose input is closed, and the shells with the same input that wait for them (`npm exec` starts a
     shell that starts the server)."""
-    found = dict(suspects)
+    result = dict(suspects)
     for pid, one in suspects.items():
         is_server = one.row is not None and one.row.kind == "mcp"
         if is_server and not _is_of_the_living(one) and (name := unheard.closed_input(one.vitals)):
-            found[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
-    inputs = {one.unheard.input for one in found.values() if one.unheard is not None}
-    for pid, one in found.items():
+            result[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
+    inputs = {one.unheard.input for one in result.values() if one.unheard is not None}
+    for pid, one in result.items():
         if one.row is not None and one.row.kind == "shell" and inputs and not _is_of_the_living(one):
             name = unheard.closed_input(one.vitals)
             if name in inputs:
-                found[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
-    return found
+                result[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
+    return result
 
 
 def _is_of_the_living(suspect: Suspect) -> bool:
@@ -261,11 +261,11 @@ def _work_of_the_user(suspect: Suspect, scene: _Scene) -> str | None:
         try:
             if table is None:
                 raise OSError("the mount table cannot be read")
-            found = [path for path in written_by(pid, table) if not _is_its_own(path, roots)]
+            paths = [path for path in written_by(pid, table) if not _is_its_own(path, roots)]
         except (OSError, KeyError, ValueError):
             return f"which files {who} writes could not be checked"
-        if found:
-            return f"{who} has {found[0]} open for writing"
+        if paths:
+            return f"{who} has {paths[0]} open for writing"
     return None
 
 
@@ -279,33 +279,33 @@ def _is_its_own(path: str, roots: Sequence[str]) -> bool:
 def look(
     roots: tuple[str, ...] = (),
     *,
-    named: Iterable[int] = (),
+    pids: Iterable[int] = (),
     sessions: Iterable[str] = (),
     config_file: str | None = None,
     now_ns: int | None = None,
 ) -> tuple[Orphan, ...]:
     """Every process that carries a session which is not alive, tool servers to which nobody can speak, and those that
     are named. What is seen for the first time is noted: the next look may believe it."""
-    asked = question(roots, named=named, sessions=sessions, config_file=config_file)
-    return find(replace(asked, now_ns=time.time_ns() if now_ns is None else now_ns, may_note=True))
+    inquiry = question(roots, pids=pids, sessions=sessions, config_file=config_file)
+    return find(replace(inquiry, now_ns=time.time_ns() if now_ns is None else now_ns, may_note=True))
 
 
 def question(
     roots: tuple[str, ...] = (),
     *,
-    named: Iterable[int] = (),
+    pids: Iterable[int] = (),
     sessions: Iterable[str] = (),
     config_file: str | None = None,
 ) -> Inquiry:
     """What the catalogue, the leases and the keep list say."""
-    found = tuple(places.temp_roots(roots))
+    temp_roots = tuple(places.temp_roots(roots))
     catalogue = load(overrides=load_settings(config_file).rows)
     return Inquiry(
         agents=catalogue.agents,
-        leases=scratch.read_all(found),
-        roots=found,
+        leases=scratch.read_all(temp_roots),
+        roots=temp_roots,
         home=places.home(),
         kept=kept_processes.read(),
-        named=frozenset(named),
+        named=frozenset(pids),
         sessions=frozenset(sessions),
     )

@@ -59,10 +59,10 @@ def target_of(word: str, roots: Sequence[str]) -> list[OpenFile]:
         except OSError as error:
             raise NotFound(f"{word}: {error.strerror}") from None
         identities = {(status.st_dev, status.st_ino)}
-    found = [
+    candidates = [
         file for one in procs.pids() or () for file in open_files(one, roots, table) if file.identity in identities
     ]
-    writers = [file for file in found if file.is_written]
+    writers = [file for file in candidates if file.is_written]
     if not writers:
         raise NotFound(
             f"no process writes {word} below a temp root", hint="a file that no process writes can simply be removed"
@@ -78,19 +78,23 @@ def punch_file(writers: Sequence[OpenFile], keep_last_bytes: int = KEEP_LAST_BYT
         if (status.st_dev, status.st_ino) != first.identity:
             raise NotFound(f"no process writes {first.path} any more")
         try:
-            done = _kind_refused(fd, first.pid) or _writer_refused(fd, first) or _watched(fd, first, keep_last_bytes)
+            refusal = (
+                _kind_refused(fd, first.pid)
+                or _writer_refused(fd, first)
+                or _punch_while_watching(fd, first, keep_last_bytes)
+            )
         except (punch.CannotPunch, OSError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise BadArgument(f"{first.path}: {why}", hint=_end(first.pid)) from None
-    if isinstance(done, int):
-        return done
+    if isinstance(refusal, int):
+        return refusal
     raise BadArgument(
-        f"{first.path} was not changed: {done.why}. Freeing its beginning could destroy data that is still needed",
-        hint=done.instead,
+        f"{first.path} was not changed: {refusal.why}. Freeing its beginning could destroy data that is still needed",
+        hint=refusal.instead,
     )
 
 
-def _watched(fd: int, first: OpenFile, keep_last_bytes: int) -> _Refusal | int:
+def _punch_while_watching(fd: int, first: OpenFile, keep_last_bytes: int) -> _Refusal | int:
     """Some open their file for each read, and have nothing open in between."""
     with punch.watched(fd) as watch:
         if refusal := _touch_refused(watch, _WATCH_S):
@@ -111,7 +115,7 @@ def _taken(file: OpenFile) -> int:
         return taken(file.pid, file.fd)
     except PermissionError:
         raise PermissionDenied(
-            f"{_named(file.pid)} does not let us ask who else has {file.path} open", hint=_as_root(file)
+            f"{_process_text(file.pid)} does not let us ask who else has {file.path} open", hint=_as_root(file)
         ) from None
     except OSError as error:
         if error.errno == errno.ENOSYS:
@@ -152,8 +156,8 @@ def _writer_refused(fd: int, first: OpenFile) -> _Refusal | None:
     if only_appends(flags):
         return None
     if flags & os.O_ACCMODE == os.O_RDWR:
-        return _Refusal(f"{_named(first.pid)} has it open for reading and writing", _end(first.pid))
-    why = f"{_named(first.pid)} did not open it for appending, and may write at its beginning again"
+        return _Refusal(f"{_process_text(first.pid)} has it open for reading and writing", _end(first.pid))
+    why = f"{_process_text(first.pid)} did not open it for appending, and may write at its beginning again"
     return _Refusal(why, f"{_end(first.pid)}; a command that is started with `>> FILE` can be punched")
 
 
@@ -166,13 +170,13 @@ def _users_refused(fd: int, first: OpenFile, users: Users) -> _Refusal | None:
         case NotMeasured(why):
             return _Refusal(f"who else uses it could not be checked: {why}", _end(first.pid))
         case Held():
-            told = [words for user in users_of(fd) if (words := _user_refused(user, first))]
-    return min(told, key=lambda one: one[0])[1] if told else _unseen(first)
+            refusals = [words for user in users_of(fd) if (words := _user_refused(user, first))]
+    return min(refusals, key=lambda one: one[0])[1] if refusals else _may_have_unseen_users(first)
 
 
 def _user_refused(user: FileUser, first: OpenFile) -> tuple[int, _Refusal] | None:
     """What is wrong with that one, and how telling it is; None for the writer that may stay."""
-    who = _named(user.pid)
+    who = _process_text(user.pid)
     if user.may_read and user.may_write:
         return 0, _Refusal(f"{who} has it open for reading and writing", _end(user.pid))
     if user.may_read:
@@ -189,7 +193,7 @@ def _user_refused(user: FileUser, first: OpenFile) -> tuple[int, _Refusal] | Non
     return 1, _Refusal(why, f"end all writers but one: {_end(user.pid)}")
 
 
-def _unseen(first: OpenFile) -> _Refusal:
+def _may_have_unseen_users(first: OpenFile) -> _Refusal:
     why = "something that /proc does not show has it open: another user, a container or the kernel"
     if os.geteuid() != 0:
         return _Refusal(why, _as_root(first))
@@ -202,5 +206,5 @@ def _touch_refused(watch: punch.TouchWatch, within_s: float = 0.0) -> _Refusal |
     return _Refusal("a process opened or read it just now", "end the program that reads it, or try again later")
 
 
-def _named(pid: int) -> str:
+def _process_text(pid: int) -> str:
     return f"process {pid} ({procs.described(pid) or '?'})"

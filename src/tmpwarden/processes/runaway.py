@@ -21,12 +21,12 @@ def sample(
 ) -> dict[tuple[int, int], Sampled]:
     """Every file of ours below `roots` that somebody has open for writing, by what it is, not by its name."""
     table = MountTable.of()
-    found: dict[tuple[int, int], list[OpenFile]] = {}
+    files_by_id: dict[tuple[int, int], list[OpenFile]] = {}
     for pid in world.suspects:
         for file in open_files(pid, roots, table):
             if file.is_written and file.allocated_bytes >= least_bytes:
-                found.setdefault(file.identity, []).append(file)
-    return {key: _sampled(files, world) for key, files in found.items()}
+                files_by_id.setdefault(file.identity, []).append(file)
+    return {key: _sampled(files, world) for key, files in files_by_id.items()}
 
 
 def _sampled(files: list[OpenFile], world: ProcessWorld) -> Sampled:
@@ -38,16 +38,16 @@ def _sampled(files: list[OpenFile], world: ProcessWorld) -> Sampled:
 def _writer(suspect: Suspect, world: ProcessWorld) -> Writer:
     """A live session is no reason to let its command fill the disk; every other reason to spare a process stands."""
     one, binding = suspect.vitals, suspect.binding
-    spared = reason_to_spare(Suspect(one, suspect.row, None), world)
+    reason = reason_to_spare(Suspect(one, suspect.row, None), world)
     session = binding.session if binding else None
-    return Writer(one.pid, one.start, " ".join(one.arguments) or one.name, session, spared)
+    return Writer(one.pid, one.start, " ".join(one.arguments) or one.name, session, reason)
 
 
 def growth(
     before: Mapping[tuple[int, int], int], now: Iterable[Sampled], elapsed_s: float, spaces: Sequence[Space]
 ) -> tuple[GrowingFile, ...]:
     """What each file gained since `before` (its bytes then), and when its root is full at that rate. Fastest first."""
-    found = []
+    growing_files = []
     for file in now:
         space = _space_of(file.path, spaces)
         if space is None:
@@ -55,8 +55,8 @@ def growth(
         gained = file.allocated_bytes - before.get(file.identity, file.allocated_bytes)
         rate = max(0.0, gained / elapsed_s) if elapsed_s > 0 else 0.0
         full_s = space.bytes_free / rate if rate > 0 else None
-        found.append(GrowingFile(file, rate, full_s, space.path))
-    return tuple(sorted(found, key=lambda one: (-one.bytes_per_s, -one.file.allocated_bytes)))
+        growing_files.append(GrowingFile(file, rate, full_s, space.path))
+    return tuple(sorted(growing_files, key=lambda one: (-one.bytes_per_s, -one.file.allocated_bytes)))
 
 
 def _space_of(path: str, spaces: Sequence[Space]) -> Space | None:
@@ -64,12 +64,12 @@ def _space_of(path: str, spaces: Sequence[Space]) -> Space | None:
     return max(inside, key=lambda space: len(space.path), default=None)
 
 
-def breaches(found: Sequence[GrowingFile], limits: Limits, spaces: Sequence[Space]) -> tuple[Breach, ...]:
+def breaches(files: Sequence[GrowingFile], limits: Limits, spaces: Sequence[Space]) -> tuple[Breach, ...]:
     """Every growing file that a limit speaks of. Blocks count, not the length: a sparse file takes no room."""
     return tuple(
         Breach(one, words, tuple(w for w in one.file.writers if w.session is not None and w.spared is None))
-        for one in found
-        if one.is_growing and (words := _limit_over(one, found, limits, spaces))
+        for one in files
+        if one.is_growing and (words := _limit_over(one, files, limits, spaces))
     )
 
 

@@ -21,8 +21,8 @@ _STDIN, _STDOUT = 0, 1
 
 def closed_input(one: Vitals) -> str | None:
     """How the kernel names its standard input, if that has no other end; None also where that was not measured."""
-    found = far_end(one.pid, _STDIN)
-    return found.identity if isinstance(found, NoFarEnd) else None
+    end = far_end(one.pid, _STDIN)
+    return end.identity if isinstance(end, NoFarEnd) else None
 
 
 def has_no_listener(one: Vitals) -> bool:
@@ -30,13 +30,13 @@ def has_no_listener(one: Vitals) -> bool:
     return isinstance(far_end(one.pid, _STDOUT), NoFarEnd)
 
 
-def since(found: Mapping[int, Unheard], boot: str | None, now_ns: int, *, may_note: bool) -> dict[int, int]:
+def since(unheard_by_pid: Mapping[int, Unheard], boot: str | None, now_ns: int, *, may_note: bool) -> dict[int, int]:
     """When each of these was first seen like this. What is seen for the first time is written down as of now."""
     if boot is None:
         return {}
     path = state_file.path(_NAME)
     known = _read(path, boot)
-    first = {one: min(known.get(_key(one, boot), now_ns), now_ns) for one in found.values()}
+    first = {one: min(known.get(_key(one, boot), now_ns), now_ns) for one in unheard_by_pid.values()}
     if may_note and {_key(one, boot): at for one, at in first.items()} != known:
         _write(path, first, boot)
     return {one.pid: at for one, at in first.items()}

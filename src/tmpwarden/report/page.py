@@ -37,13 +37,13 @@ def written(
     for part in _SHARES:
         roots = [root["path"] for root in document["roots"]]
         columns = Columns.of(findings, roots, most_chars=int(part * most_bytes))
-        made = _filled(dict(document) | {"findings": columns.document()}).encode(errors="replace")
-        if len(made) <= most_bytes:
+        html = _fill_in(dict(document) | {"findings": columns.document()}).encode(errors="replace")
+        if len(html) <= most_bytes:
             break
-    return made
+    return html
 
 
-def _filled(document: Mapping[str, Any]) -> str:
+def _fill_in(document: Mapping[str, Any]) -> str:
     style = "\n".join(_asset(f"{name}.css") for name in _STYLES)
     script = "\n".join(['"use strict";', "(() => {", *(_asset(f"{name}.js") for name in _SCRIPTS), "})();"])
     words, command = document["headline"]
@@ -56,7 +56,7 @@ def _filled(document: Mapping[str, Any]) -> str:
         "script": script,
         "data": _embedded(document),
     }
-    return _PLACE.sub(lambda found: places[found[1]], _asset("page.html"))
+    return _PLACE.sub(lambda match: places[match[1]], _asset("page.html"))
 
 
 def _embedded(document: Mapping[str, Any]) -> str:
@@ -96,14 +96,14 @@ def sentence(roots: Sequence[Document], totals: Document, command: str) -> tuple
     root = fullest(roots)
     states = [] if root is None else [_state(root) + _end(root)]
     if not totals["removable_entries"]:
-        return _begun("; ".join([*states, "nothing can be removed now"])) + ".", ""
+        return _capitalized("; ".join([*states, "nothing can be removed now"])) + ".", ""
     least = "at least " if totals.get("at_least") else ""
     count, amount = totals["removable_entries"], totals["removable_bytes"]
     what = size(amount) if amount else plural(count, "entry", "entries")
-    return _begun("; ".join([*states, f"{least}{what} can be removed now"])) + ": run", command
+    return _capitalized("; ".join([*states, f"{least}{what} can be removed now"])) + ": run", command
 
 
-def _begun(words: str) -> str:
+def _capitalized(words: str) -> str:
     """A sentence begins with a capital; a path stays as it is."""
     return words if words.startswith(("/", "$")) else words[:1].upper() + words[1:]
 
@@ -191,7 +191,7 @@ class Columns:
             sums = self.folded.setdefault(group, [0, 0, 0, 0])
             self.folded[group] = [sums[0] + 1, sums[1] + count, sums[2] + size, sums[3] + entries]
             return
-        directory, name = _parted(each["path"])
+        directory, name = _split_path(each["path"])
         owner, session = each["owner"], shown(each["owner"].get("session") or "")
         self.names_chars += (0 if name == session else len(name)) + _ROW_CHARS
         values = dict(zip(("root", "agent", "litter", "reason", "goes"), group, strict=True)) | {
@@ -222,7 +222,7 @@ class Columns:
         return _OUTSIDE
 
 
-def _parted(path: str) -> tuple[str, str]:
+def _split_path(path: str) -> tuple[str, str]:
     """Directory and name as they are shown; a path that has to be escaped is one name, which a shell reads as it is."""
     words = shown(path)
     if words != path:

@@ -18,10 +18,10 @@ def read(text: str) -> tuple[Document, list[Document]]:
     An envelope or its `data`; of `--all-users`, what all of them have, each agent's name with its user's.
     """
     try:
-        told = json.loads(text)
+        header = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON; `tmpwarden scan --json > FILE` writes what is drawn here") from None
-    data = told["data"] if isinstance(told, dict) and "data" in told else told
+    data = header["data"] if isinstance(header, dict) and "data" in header else header
     if not isinstance(data, dict) or not ("findings" in data or "users" in data):
         raise ValueError("it contains no findings; create it with `tmpwarden scan --json > FILE`")
     parts = [_part(each, whose) for each, whose in _parts(data)]
@@ -33,17 +33,17 @@ def read(text: str) -> tuple[Document, list[Document]]:
 
 def totals(findings: Sequence[Mapping[str, Any]]) -> Document:
     """As `scan` adds them up."""
-    going = [each for each in findings if each["verdict"] == "remove"]
-    found: Document = {
+    removable = [each for each in findings if each["verdict"] == "remove"]
+    totals_: Document = {
         "findings": len(findings),
         "bytes": sum(each["bytes"] or 0 for each in findings),
         "entries": sum(each["entries"] or 0 for each in findings),
-        "removable_bytes": sum(each["bytes"] or 0 for each in going),
-        "removable_entries": sum(each["entries"] or 0 for each in going),
+        "removable_bytes": sum(each["bytes"] or 0 for each in removable),
+        "removable_entries": sum(each["entries"] or 0 for each in removable),
         "kept_by_reason": dict(Counter(each["reason"] for each in findings if each["verdict"] == "keep")),
     }
     is_at_least = any(each["bytes"] is None or each.get("at_least") for each in findings)
-    return found | ({"at_least": True} if is_at_least else {})
+    return totals_ | ({"at_least": True} if is_at_least else {})
 
 
 def _parts(data: Document) -> Iterator[tuple[Any, str]]:

@@ -64,19 +64,19 @@ class Git:
             raise Unclear(f"git {words[0]} ended with status {status}")
         return status == 0
 
-    def output(self, *words: str, given: bytes | None = None) -> bytes:
+    def output(self, *words: str, stdin: bytes | None = None) -> bytes:
         """What it prints. Raises Unclear if it fails, complains or takes too long."""
-        status, output = self._run(words, given)
+        status, output = self._run(words, stdin)
         if status != 0:
             raise Unclear(f"git {words[0]} ended with status {status}")
         return output
 
-    def _run(self, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
+    def _run(self, words: tuple[str, ...], stdin: bytes | None = None) -> tuple[int, bytes]:
         settings = [*_SETTINGS, f"core.bare={'false' if self.work_tree else 'true'}", f"alias.{_ALIAS}={_SCRIPT}"]
         options = [word for setting in settings for word in ("-c", setting)]
         mark = f"end{os.urandom(8).hex()}"
         words = ("--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *options, _ALIAS, mark, *words)
-        status, output, complaint = self._spawn(words, given)
+        status, output, complaint = self._spawn(words, stdin)
         if complaint := _NO_COMPLAINT.sub(b"", complaint).strip():
             raise Unclear(f"git says: {_first_line(complaint)}")
         if status not in (0, 1):
@@ -99,20 +99,20 @@ class Git:
             raise Unclear("git answered for another repository, or for another state of it than is on disk")
         return output.removesuffix(expected)
 
-    def _spawn(self, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
+    def _spawn(self, words: tuple[str, ...], stdin: bytes | None) -> tuple[int, bytes, bytes]:
         """Its status, what it printed, and what it complained about."""
         try:
             with _Child(
                 [program(), *words],
                 cwd=system.descriptors.way_to(self.fd),
                 env=self._environment(),
-                stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
             ) as child:
                 try:
-                    output, complaint = child.communicate(given, timeout=max(0.1, self.deadline - time.monotonic()))
+                    output, complaint = child.communicate(stdin, timeout=max(0.1, self.deadline - time.monotonic()))
                 finally:
                     child.end_all()
         except subprocess.TimeoutExpired:
@@ -155,10 +155,10 @@ def _first_line(complaint: bytes) -> str:
 
 
 def program() -> str:
-    found = next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None) or shutil.which("git")
-    if found is None:
+    git_path = next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None) or shutil.which("git")
+    if git_path is None:
         raise Unclear("git is not installed")
-    return found
+    return git_path
 
 
 def environment() -> dict[str, str]:

@@ -145,8 +145,8 @@ def refs_in(own: Directory) -> dict[str, str]:
         is_linked = not os.path.sameopenfile(own.fd, common_fd)
         names = [name for name in (*packed, *_loose(common)) if not (is_linked and name.startswith(OF_A_WORKTREE))]
         names += [name for name in _loose(own) if name.startswith(OF_A_WORKTREE)] if is_linked else []
-        found = {name: _resolved(name, own, common, packed) for name in dict.fromkeys(names)}
-    return {name: oid for name, oid in found.items() if oid}  # git lists no symbolic ref that leads nowhere
+        refs = {name: _resolved(name, own, common, packed) for name in dict.fromkeys(names)}
+    return {name: oid for name, oid in refs.items() if oid}  # git lists no symbolic ref that leads nowhere
 
 
 def _common(own: Directory) -> int:
@@ -188,14 +188,14 @@ def _text(directory: Directory, name: str) -> str | None:
 
 
 def _loose(directory: Directory) -> Iterator[str]:
-    waiting = ["refs"]
-    while waiting:
-        here = waiting.pop()
+    todo = ["refs"]
+    while todo:
+        here = todo.pop()
         for name in directory.names(here):
             path = f"{here}/{name}"
             mode = directory.mode(path)
             if stat.S_ISDIR(mode or 0):
-                waiting.append(path)
+                todo.append(path)
             elif stat.S_ISLNK(mode or 0):
                 raise Unclear(f"{path} in it is a link")
             elif not name.startswith(".") and not name.endswith(".lock"):
@@ -211,14 +211,14 @@ def _packed(common: Directory) -> dict[str, str]:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise Unclear("packed-refs is not a plain file")
         content = b"".join(iter(lambda: os.read(fd, _CHUNK), b""))
-    found: dict[str, str] = {}
+    refs: dict[str, str] = {}
     for line in content.split(b"\n"):
         if line[:1] in (b"#", b"^", b""):
             continue
         if not (match := _PACKED.fullmatch(line)):
             raise Unclear("packed-refs has an unknown line")
-        found[os.fsdecode(match[2])] = match[1].decode()
-    return found
+        refs[os.fsdecode(match[2])] = match[1].decode()
+    return refs
 
 
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -260,7 +260,7 @@ def checkout_of(common: str) -> str | None:
 
 def linked_worktrees(common: str) -> list[str]:
     """Paths that a repository has entries for and where something is checked out now."""
-    found, reach = [], Reach.now()
+    paths, reach = [], Reach.now()
     for name in entry_names(f"{common}/worktrees"):
         try:
             path = os.path.dirname(
@@ -272,8 +272,8 @@ def linked_worktrees(common: str) -> list[str]:
             continue
         path = os.path.realpath(path)
         if is_linked(path) and common_directory(path) == common:
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def own_directory(path: str) -> str | None:

@@ -35,10 +35,10 @@ def only_in_its_own(repository: Repository, stays: Iterable[str], *, leaving_out
     logs = [(own, "logs/HEAD")]
     if leaving_out and common.has(f"logs/refs/heads/{leaving_out}"):
         logs.append((common, f"logs/refs/heads/{leaving_out}"))
-    staying = [(common, "logs/HEAD")] if common.has("logs/HEAD") else []
-    staying += [(common, path) for path in _below(common, "logs/refs/heads") if (common, path) not in logs]
+    kept_logs = [(common, "logs/HEAD")] if common.has("logs/HEAD") else []
+    kept_logs += [(common, path) for path in _below(common, "logs/refs/heads") if (common, path) not in logs]
     names, head = refs_in(own), head_in(own.fd)
-    known = {*_logged(staying), *names.values(), head}
+    known = {*_logged(kept_logs), *names.values(), head}
     questionable = [oid for oid in _logged(logs) if oid not in known]
     own_refs = [
         oid for name, oid in names.items() if not name.startswith(("refs/heads/", "refs/tags/", "refs/remotes/"))
@@ -49,16 +49,16 @@ def only_in_its_own(repository: Repository, stays: Iterable[str], *, leaving_out
 def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> list[str]:
     if not logged:
         return []
-    there = repository.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", given=_lines(logged))
-    told = there.decode().splitlines()
-    if len(told) != len(logged):
+    there = repository.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=_lines(logged))
+    lines = there.decode().splitlines()
+    if len(lines) != len(logged):
         raise Unclear("git did not report every object in the reflogs")
-    if not (commits := [line.split()[0] for line in told if line.endswith(" commit")]):
+    if not (commits := [line.split()[0] for line in lines if line.endswith(" commit")]):
         return []
-    said = repository.git.output("rev-list", "--parents", "--stdin", *words, given=_lines(commits))
-    found = [line.split() for line in said.decode().splitlines()]
-    parents = {parent for _, *above in found for parent in above}
-    tips = [oid for oid, *_ in found if oid not in parents]
+    answer = repository.git.output("rev-list", "--parents", "--stdin", *words, stdin=_lines(commits))
+    parents_of = [line.split() for line in answer.decode().splitlines()]
+    parents = {parent for _, *above in parents_of for parent in above}
+    tips = [oid for oid, *_ in parents_of if oid not in parents]
     if len(tips) > _MOST:
         raise Unclear(f"its reflogs contain more than {_MOST} lines of forgotten commits")
     return tips
@@ -66,11 +66,11 @@ def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> li
 
 def _logged(logs: Iterable[tuple[Directory, str]]) -> list[str]:
     """Object names in these logs."""
-    found: dict[str, None] = {}
+    objects: dict[str, None] = {}
     for directory, name in logs:
         for line in os.fsdecode(directory.read(name, _LONGEST)).splitlines():
-            found |= dict.fromkeys(oid for oid in line.split(" ", 2)[:2] if _OBJECT.fullmatch(oid) and oid.strip("0"))
-    return list(found)
+            objects |= dict.fromkeys(oid for oid in line.split(" ", 2)[:2] if _OBJECT.fullmatch(oid) and oid.strip("0"))
+    return list(objects)
 
 
 def _logs(repository: Repository) -> Iterator[tuple[Directory, str]]:
@@ -83,13 +83,13 @@ def _logs(repository: Repository) -> Iterator[tuple[Directory, str]]:
 
 
 def _below(directory: Directory, top: str) -> Iterator[str]:
-    waiting = [top]
-    while waiting:
-        here = waiting.pop()
+    todo = [top]
+    while todo:
+        here = todo.pop()
         for name in directory.names(here):
             path = f"{here}/{name}"
             if directory.has_directory(path):
-                waiting.append(path)
+                todo.append(path)
             else:
                 yield path
 

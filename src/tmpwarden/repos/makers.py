@@ -60,8 +60,8 @@ class _Member:
 def is_made_again(path: str) -> bool:
     """Whether all of this directory can be made again by the tool that made it."""
     name = os.path.basename(path)
-    for evidence, named, check in _MAKERS:
-        if named in ("", name) and (not evidence or _is_plain(f"{path}/{evidence}")):
+    for evidence, members, check in _MAKERS:
+        if members in ("", name) and (not evidence or _is_plain(f"{path}/{evidence}")):
             try:
                 check(path)
             except (_Foreign, OSError, ValueError, KeyError, TypeError, AttributeError):  # a list that is none
@@ -71,16 +71,16 @@ def is_made_again(path: str) -> bool:
 
 
 def _members(top: str) -> Iterator[_Member]:
-    waiting = [""]
-    while waiting:
-        here = waiting.pop()
+    todo = [""]
+    while todo:
+        here = todo.pop()
         with os.scandir(f"{top}/{here}") as entries:
             for entry in entries:
                 name = f"{here}/{entry.name}".lstrip("/")
                 if entry.name == ".git":
                     raise _Foreign(name)
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(name)
+                    todo.append(name)
                     continue
                 status = entry.stat(follow_symlinks=False)
                 if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
@@ -253,7 +253,7 @@ class _Recorded:
 
 def _recorded(top: str) -> dict[str, _Recorded]:
     """What installers wrote down, by names relative to `top`."""
-    found: dict[str, _Recorded] = {}
+    records: dict[str, _Recorded] = {}
     for lib in os.listdir(f"{top}/lib"):
         site = f"lib/{lib}/site-packages"
         for info in os.listdir(f"{top}/{site}"):
@@ -262,8 +262,8 @@ def _recorded(top: str) -> dict[str, _Recorded]:
                 continue
             written_ns = os.lstat(path).st_mtime_ns
             for name, digest, size in csv.reader(_text(path).splitlines()):
-                found[os.path.normpath(f"{site}/{name}")] = _Recorded(digest, int(size or 0), written_ns)
-    return found
+                records[os.path.normpath(f"{site}/{name}")] = _Recorded(digest, int(size or 0), written_ns)
+    return records
 
 
 def _digest(path: str) -> str:
@@ -310,7 +310,7 @@ def _by_cargo(top: str) -> None:
         raise _Foreign(".fingerprint")
     units = {name: frozenset(each[-16:] for each in os.listdir(f"{top}/{name}/.fingerprint")) for name in profiles}
     lifted: list[tuple[str, _Member]] = []
-    made: set[tuple[str, int]] = set()
+    hashes: set[tuple[str, int]] = set()
     for member in _members(top):
         _require(not member.is_link, member)
         if member.name in _TOP_OF_CARGO:
@@ -325,8 +325,8 @@ def _by_cargo(top: str) -> None:
             lifted.append((profile, member))
         else:
             _require(_is_of_cargo(member, inside, units[profile]), member)
-            made.add((profile, member.status.st_ino))
-    results = {member.path for profile, member in lifted if (profile, member.status.st_ino) in made}
+            hashes.add((profile, member.status.st_ino))
+    results = {member.path for profile, member in lifted if (profile, member.status.st_ino) in hashes}
     for _, member in lifted:  # what is put in front of people is a hard link to what lies behind it
         stem = member.path.removesuffix(".d")
         is_list = stem != member.path and any(f"{stem}{more}" in results for more in (*_OUTPUTS, ".rlib"))
@@ -388,9 +388,9 @@ def is_derived(path: str, also: frozenset[str] = NO_NAMES) -> bool:
 
 def derived_directories(top: str, also: frozenset[str] = NO_NAMES) -> Iterator[str]:
     """Outermost derived directories in a checkout; repositories inside are not entered."""
-    waiting = [top]
-    while waiting:
-        here = waiting.pop()
+    todo = [top]
+    while todo:
+        here = todo.pop()
         try:
             with os.scandir(here) as entries:
                 directories = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -402,7 +402,7 @@ def derived_directories(top: str, also: frozenset[str] = NO_NAMES) -> Iterator[s
             if is_derived(path, also):
                 yield path
             elif not os.path.lexists(f"{path}/.git"):
-                waiting.append(path)
+                todo.append(path)
 
 
 def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
@@ -413,9 +413,9 @@ def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
 def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: bool = False) -> Iterator[str]:
     """Everything at or below `path` that cannot be created again: files, links, and directories that cannot be read.
     Repositories below are left to their own inspection, unless asked for."""
-    waiting = [path]
-    while waiting:
-        here = waiting.pop()
+    todo = [path]
+    while todo:
+        here = todo.pop()
         if is_derived(here, also):
             continue
         if os.path.islink(here) or not os.path.isdir(here):
@@ -427,4 +427,4 @@ def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: boo
             yield here
             continue
         if with_repositories or ".git" not in names:
-            waiting += (f"{here}/{name}" for name in names)
+            todo += (f"{here}/{name}" for name in names)

@@ -81,13 +81,19 @@ def _opened(unit: Unit, path: str) -> Iterator[Repository]:
 
 
 def _reached(origin: Repository, commits: list[str]) -> set[str]:
-    asked = "".join(f"{oid}\n" for oid in commits).encode()
-    told = origin.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked).decode().splitlines()
-    if len(told) != len(commits):
+    questions = "".join(f"{oid}\n" for oid in commits).encode()
+    reachable = (
+        origin.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=questions)
+        .decode()
+        .splitlines()
+    )
+    if len(reachable) != len(commits):
         raise Unclear("git did not speak of every commit")
-    there = [line.split()[0] for line in told if line.endswith(" commit")]
+    there = [line.split()[0] for line in reachable if line.endswith(" commit")]
     if not there:
         return set()
-    given = "".join(f"{oid}\n" for oid in there).encode()
-    unreached = origin.git.output("rev-list", "--stdin", "--not", "--branches", "--tags", given=given).decode().split()
+    questions_ = "".join(f"{oid}\n" for oid in there).encode()
+    unreached = (
+        origin.git.output("rev-list", "--stdin", "--not", "--branches", "--tags", stdin=questions_).decode().split()
+    )
     return set(there) & set(commits) - set(unreached)

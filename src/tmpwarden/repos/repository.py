@@ -128,8 +128,8 @@ def _named_elsewhere(unit: Unit, path: str, tree: Directory, stack: ExitStack) -
     git = Git(tree.fd, directory=own.path)
     if not own.has("commondir"):
         return _submodule(unit, path, tree, own, git)
-    named = os.path.normpath(os.path.join(path, target, own.line("commondir")))
-    common = _reached(stack, unit, named, "the repository that it is a worktree of")
+    common_dir = os.path.normpath(os.path.join(path, target, own.line("commondir")))
+    common = _reached(stack, unit, common_dir, "the repository that it is a worktree of")
     if os.path.dirname(own.path) != f"{common.path}/worktrees":
         raise Unclear("its .git names no worktree of that repository")
     if not _is_same(os.path.join(path, target, own.line("gitdir")), f"{path}/.git"):

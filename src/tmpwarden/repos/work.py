@@ -123,8 +123,8 @@ def uncommitted(repository: Repository, excuse: Excuse) -> Iterator[str]:
 
 
 def _has_unique(top: str, name: str, status: TreeStatus, excuse: Excuse) -> bool:
-    found = (os.path.relpath(path, top) for path in unique(f"{top}/{name}", with_repositories=True))
-    return any(not excuse.is_harmless(each, status.is_hidden(each)) for each in found)
+    paths = (os.path.relpath(path, top) for path in unique(f"{top}/{name}", with_repositories=True))
+    return any(not excuse.is_harmless(each, status.is_hidden(each)) for each in paths)
 
 
 def check_flags(repository: Repository) -> list[str]:
@@ -215,11 +215,11 @@ def unpublished(repository: Repository) -> Iterator[str]:
         yield f"detached HEAD with {counted(count, 'commit')} {alone}"
     if not own or not _missing(repository, held, *own, *known):
         return
-    told = [(name, count) for name in own[:200] if (count := _missing(repository, held, name, *known))]
-    for name, count in told[:_MOST_BRANCHES_TOLD]:
-        yield f"{counted(count, 'commit')} on {_spoken(name)} {alone}"
-    if len(told) > _MOST_BRANCHES_TOLD:
-        more = counted(len(told) - _MOST_BRANCHES_TOLD, "more branch", "more branches")
+    branches = [(name, count) for name in own[:200] if (count := _missing(repository, held, name, *known))]
+    for name, count in branches[:_MOST_BRANCHES_TOLD]:
+        yield f"{counted(count, 'commit')} on {_short_name(name)} {alone}"
+    if len(branches) > _MOST_BRANCHES_TOLD:
+        more = counted(len(branches) - _MOST_BRANCHES_TOLD, "more branch", "more branches")
         yield f"commits on {more} {alone}"
 
 
@@ -263,10 +263,10 @@ def dated_refs(repository: Repository) -> dict[str, tuple[str, str]]:
 def _refs(repository: Repository, more: str) -> list[list[str]]:
     form = f"--format=%(refname)%00%(objectname){more}"
     lines = os.fsdecode(repository.git.output("for-each-ref", form)).split("\n")
-    found = [line.split("\0") for line in lines if line]
-    if {name: oid for name, oid, *_ in found} != refs_in(repository.own):
+    rows = [line.split("\0") for line in lines if line]
+    if {name: oid for name, oid, *_ in rows} != refs_in(repository.own):
         raise Unclear("git does not list the refs that are on disk")
-    return found
+    return rows
 
 
 def _listed(repository: Repository, *revisions: str) -> list[str]:
@@ -297,10 +297,10 @@ def in_modules(repository: Repository) -> Iterator[str]:
 
 def modules(repository: Repository) -> list[str]:
     """Directories of submodules' repositories below the git directory."""
-    found = list(_modules(repository.own, "modules"))
-    if len(found) > _MOST_MODULES:
+    names = list(_modules(repository.own, "modules"))
+    if len(names) > _MOST_MODULES:
         raise Unclear(f"it has more than {_MOST_MODULES} submodules")
-    return found
+    return names
 
 
 def _modules(directory: Directory, name: str) -> Iterator[str]:
@@ -319,7 +319,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def _spoken(ref: str) -> str:
+def _short_name(ref: str) -> str:
     for prefix, word in (("refs/heads/", "branch "), ("refs/tags/", "tag ")):
         if ref.startswith(prefix):
             return word + ref.removeprefix(prefix)

@@ -156,17 +156,17 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
     import contextlib
     import io
 
-    said = io.StringIO()
+    usage = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(usage):
             return parser.parse_args(argv)
     except SystemExit as leaving:
         if not leaving.code or signals.leaving(leaving) is not None:
             raise  # --help, --version, SIGTERM
-        words = said.getvalue().strip().rpartition(": error: ")[2]
+        words = usage.getvalue().strip().rpartition(": error: ")[2]
         raise BadArgument(words or "the arguments are wrong", hint=f"{parser.prog} --help") from None
     finally:
-        sys.stderr.write(said.getvalue())
+        sys.stderr.write(usage.getvalue())
 
 
 class _Line:

@@ -141,8 +141,8 @@ def temp_dir(explicit: str | None = None) -> str:
     """`explicit`, else the first of TMPDIR, TEMP, TMP and the system's own places that is a directory."""
     if explicit is not None:
         return os.path.abspath(explicit)
-    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
-    for path in (*named, *_system_places()):
+    candidates = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    for path in (*candidates, *_system_places()):
         if path and os.path.isdir(path):
             return os.path.abspath(path)
     raise UnsafeScratch("/tmp", "there is no such directory", hint="point TMPDIR at a directory of your own")

@@ -120,17 +120,17 @@ def response(
     session_path: str = "",
 ) -> str:
     """One line of JSON. Files for the caller are told in `data`, where they were made in `meta`."""
-    told = dict(meta)
+    full_meta = dict(meta)
     if hand_overs and (error is None or data is not None):
         data = _with_files(data, hand_overs)
-        told["session_tmp_dir"] = session_path
+        full_meta["session_tmp_dir"] = session_path
     return _line(
         {
             "ok": error is None,
             "data": data,
             "error": described(error),
             "warnings": list(warnings),
-            "meta": told,
+            "meta": full_meta,
         }
     )
 
@@ -141,8 +141,8 @@ def cancelled(signal_name: str, meta: Mapping[str, object]) -> str:
     The requirement shows `partial` beside the five keys, where the schema allows no others: here it stands in `meta`.
     """
     error = {"code": "CANCELLED", "message": f"stopped by {signal_name}"}
-    told = {**meta, "partial": True}
-    return _line({"ok": False, "data": None, "error": error, "warnings": [], "meta": told})
+    full_meta = {**meta, "partial": True}
+    return _line({"ok": False, "data": None, "error": error, "warnings": [], "meta": full_meta})
 
 
 def described(error: object) -> object:
@@ -159,14 +159,14 @@ def described(error: object) -> object:
 def _with_files(data: object, hand_overs: tuple[HandOver, ...]) -> dict[str, object]:
     if data is not None and not isinstance(data, dict):
         raise BadArgument("data must be a dict when files are handed over, because they are named in it")
-    told: dict[str, object] = dict(data or {})
-    if clash := [key for key in _RESERVED if key in told]:
+    result: dict[str, object] = dict(data or {})
+    if clash := [key for key in _RESERVED if key in result]:
         raise BadArgument(f"data.{clash[0]} is where the handed-over file is named; call yours something else")
     files = [{"path": one.path, "cleanup": _cleanup(one)} for one in hand_overs]
-    told["output_file"], told["cleanup"] = files[0]["path"], files[0]["cleanup"]
+    result["output_file"], result["cleanup"] = files[0]["path"], files[0]["cleanup"]
     if len(files) > 1:
-        told["output_files"] = files
-    return told
+        result["output_files"] = files
+    return result
 
 
 def _cleanup(one: HandOver) -> dict[str, object]:

@@ -51,8 +51,8 @@ def _clear_session(root: Folder, name: str) -> None:
 
 
 def _is_still(root: Folder, name: str, fd: int) -> bool:
-    found = root.look(name)
-    return found is not None and os.path.samestat(found, os.fstat(fd))
+    status = root.look(name)
+    return status is not None and os.path.samestat(status, os.fstat(fd))
 
 
 def _clear_unlocked(root: Folder, name: str) -> None:
@@ -79,8 +79,8 @@ def _clear_orphaned_lease(root: Folder, name: str) -> None:
 
 def _read_lease(root: Folder, session_name: str) -> Lease | None:
     """None: there is none that can be read."""
-    found = own_files.read_small(root.at(lease_name(session_name)), record.LONGEST, root.fd)
-    return record.decode(found[0].decode("utf-8", "replace"), root.join(session_name)) if found else None
+    text = own_files.read_small(root.at(lease_name(session_name)), record.LONGEST, root.fd)
+    return record.decode(text[0].decode("utf-8", "replace"), root.join(session_name)) if text else None
 
 
 def _is_over(lease: Lease) -> bool:
@@ -126,9 +126,9 @@ def _is_used(root: Folder, name: str, pidns: str | None) -> bool:
 def _real_path(root: Folder, name: str) -> str | None:
     """As the kernel spells it, and so /proc: a TMPDIR may lead through links. None where it is not that directory."""
     path = os.path.realpath(root.join(name))
-    found = root.look(name)
+    status = root.look(name)
     try:
-        is_it = found is not None and os.path.samestat(found, os.lstat(path))
+        is_it = status is not None and os.path.samestat(status, os.lstat(path))
     except OSError:
         return None
     return path if is_it else None
@@ -151,10 +151,10 @@ def _clear_hand_overs(root: Folder, now_s: float) -> None:
 def _clear_hand_over(root: Folder, out: Folder, name: str, now_s: float) -> None:
     """Its time is up when the expiry in its name and its owner's last word (mtime, may lie ahead) have passed."""
     expiry, owner = expiry_s(name), session_of(name)
-    found = out.look(name)
-    if expiry is None or found is None or (owner is not None and root.look(owner) is not None):
+    status = out.look(name)
+    if expiry is None or status is None or (owner is not None and root.look(owner) is not None):
         return  # a session that is still there is alive: the time counts from its end
-    if now_s >= max(expiry, found.st_mtime):
+    if now_s >= max(expiry, status.st_mtime):
         remove(out, name)
     else:
         own_files.remove_empty_dir(out.at(name), out.fd)  # the caller has run the cleanup command

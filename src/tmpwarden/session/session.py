@@ -104,13 +104,13 @@ class Session:
 
     def file(self, name: str) -> str:
         """A new, empty file in the directory (mode 0600). Raises FileExistsError if the name is taken."""
-        return self._made(name, lambda folder: os.close(make_file(folder, name)))
+        return self._make(name, lambda folder: os.close(make_file(folder, name)))
 
     def dir(self, name: str) -> str:
         """A new directory in it (mode 0700). Raises FileExistsError if the name is taken."""
-        return self._made(name, lambda folder: make_folder(folder, name).close())
+        return self._make(name, lambda folder: make_folder(folder, name).close())
 
-    def _made(self, name: str, make: Callable[[Folder], None]) -> str:
+    def _make(self, name: str, make: Callable[[Folder], None]) -> str:
         check_name(name)
         folder = self._held().folder
         try:
@@ -124,9 +124,9 @@ class Session:
     def hand_over(self, name: str, keep: float | str = 300) -> str:
         """A new, empty file for your caller (mode 0600). It stays for `keep` ("10m", or seconds) after the end."""
         held = self._held()
-        made = make_hand_over(held.root, held.name, name, keep)
-        self._hand_overs.append(made)
-        return made.path
+        path = make_hand_over(held.root, held.name, name, keep)
+        self._hand_overs.append(path)
+        return path.path
 
     def envelope(
         self,
@@ -139,8 +139,8 @@ class Session:
         """The answer of your program as one line of JSON. It names every file handed over, and how to remove it."""
         from .envelope import response
 
-        told = {**self._meta(), **(meta or {})}
-        return response(data, error, warnings, told, tuple(self._hand_overs), self.path)
+        full_meta = {**self._meta(), **(meta or {})}
+        return response(data, error, warnings, full_meta, tuple(self._hand_overs), self.path)
 
     def popen(self, argv: Sequence[str | os.PathLike[str]], **options: Any) -> subprocess.Popen[Any]:
         """subprocess.Popen with `env=self.env`. If it still runs when the session ends, it is stopped first."""
@@ -176,10 +176,10 @@ class Session:
             if isinstance(error, subprocess.TimeoutExpired):
                 error.output, error.stderr = child.communicate()
             raise
-        done = subprocess.CompletedProcess(child.args, child.returncode, out, err)
+        result = subprocess.CompletedProcess(child.args, child.returncode, out, err)
         if check:
-            done.check_returncode()
-        return done
+            result.check_returncode()
+        return result
 
     # -- its life --
 

@@ -76,10 +76,10 @@ def _guarded(name: str, dry_run: bool) -> tuple[tuple[str, ...], str]:
     files = config_files(places.config_dir())
     complaint = complaint_now(places.config_dir(), places.state_dir())
     rules = load(files).rules if dry_run else rules_in_force(files, cache_path(places.state_dir())).rules
-    named = [pattern for rule in rules.rules_about_tools() for pattern in rule.patterns]
+    patterns = [pattern for rule in rules.rules_about_tools() for pattern in rule.patterns]
     if (rules.never or rules.redirect_tmp) and name in FACTS:
-        named += [tool for tool, kind in FACTS[name]["tools"].items() if kind in ("search", "list")]
-    return tuple(dict.fromkeys(named)), complaint
+        patterns += [tool for tool, kind in FACTS[name]["tools"].items() if kind in ("search", "list")]
+    return tuple(dict.fromkeys(patterns)), complaint
 
 
 def uninstall(name: str, *, dry_run: bool = False) -> Applied:
@@ -148,13 +148,13 @@ def remove_unused_runtimes() -> tuple[str, ...]:
     except BrokenSettings:
         return ()  # what cannot be read may name any of them
     unnamed = [path for path in versions if f"{path}/" not in in_use]
-    gone = [path for path in unnamed if len(unnamed) == len(versions) or not _may_be_named(path)]
-    for path in gone:
+    removed = [path for path in unnamed if len(unnamed) == len(versions) or not _may_be_named(path)]
+    for path in removed:
         record.remove(path)
     base = places.data_dir()
-    if gone and not os.listdir(base):
+    if removed and not os.listdir(base):
         record.remove(base)
-    return tuple(gone)
+    return tuple(removed)
 
 
 def _versions() -> list[str]:

@@ -76,9 +76,9 @@ def parse(path: str, content: bytes | None) -> Document:
 
 def line_of(content: bytes | None, key: str) -> str:
     """`line 7`: where `key` stands last."""
-    spelled = json.dumps(key, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    key_text = json.dumps(key, ensure_ascii=False).encode("utf-8", "surrogatepass")
     lines = (content or b"").splitlines()
-    return f"line {max((number for number, line in enumerate(lines, 1) if spelled in line), default=1)}"
+    return f"line {max((number for number, line in enumerate(lines, 1) if key_text in line), default=1)}"
 
 
 def spell(path: str, document: Document, like: bytes | None) -> bytes:
@@ -89,16 +89,16 @@ def spell(path: str, document: Document, like: bytes | None) -> bytes:
     text = (like or b"").decode()
     if not text.strip("\ufeff \t\r\n"):
         return (_BOM if text.startswith("\ufeff") else b"") + f"{json.dumps(document, indent=2)}\n".encode()
-    spelled = inserter.edited(text, document)
+    new_text = inserter.edited(text, document)
     try:
-        is_right = jsonc.parse(spelled).plain() == document
+        is_right = jsonc.parse(new_text).plain() == document
     except jsonc.BrokenJson:
         is_right = False
     if not is_right:
         known = jsonc.parse(text).plain()
         ours = {key: value for key, value in document.items() if not isinstance(known, dict) or known.get(key) != value}
         raise BrokenSettings(shown(path), "it cannot be changed safely", hint=f"paste into it: {json.dumps(ours)}")
-    return spelled.encode()
+    return new_text.encode()
 
 
 def resolved(path: str) -> str:

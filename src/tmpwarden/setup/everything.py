@@ -63,7 +63,7 @@ def plan(wanted: Wanted) -> SetupPlan:
     refused: set[str] = set()
     for target in targets:
         try:
-            done = apply.install(target.id, dry_run=True, **_flags(target, wanted))
+            change = apply.install(target.id, dry_run=True, **_flags(target, wanted))
         except (BrokenSettings, SetupFailed) as error:
             refused.add(target.id)
             # the others are set up all the same, so that the hint of an install of this one alone would not be true
@@ -72,8 +72,8 @@ def plan(wanted: Wanted) -> SetupPlan:
             )
             remaining.append(f"{target.name} was left out: {error}" + (f" ({hint})" if hint else ""))
             continue
-        changes += [Change("hooks", edit, target.id) for edit in done.changed]
-        remaining += done.advice
+        changes += [Change("hooks", edit, target.id) for edit in change.changed]
+        remaining += change.advice
     scheduled, complaint = _timer(wanted)
     no_end = refusal()
     ways = () if no_end else _ways(targets, has_timer=not complaint)
@@ -91,17 +91,17 @@ def plan(wanted: Wanted) -> SetupPlan:
     return SetupPlan(targets, tuple(changes), tuple(dict.fromkeys(remaining)), directories, ways, frozenset(refused))
 
 
-def carry_out(made: SetupPlan, wanted: Wanted) -> None:
+def carry_out(plan_: SetupPlan, wanted: Wanted) -> None:
     """Do what the plan says. Files that changed since it was made stop it: raises SetupFailed."""
-    for target in made.agents:
-        if target.id not in made.refused:
+    for target in plan_.agents:
+        if target.id not in plan_.refused:
             apply.install(target.id, **_flags(target, wanted))
     state = places.state_dir()
-    if made.directories:
-        record.put(_listed(state, made.directories))
+    if plan_.directories:
+        record.put(_listed(state, plan_.directories))
         static_temp.make(state)  # before any setting names them
-    _write([change.edit for change in made.changes if change.kind in ("temp", "shell", "completion")])
-    if any(change.kind == "timer" for change in made.changes):
+    _write([change.edit for change in plan_.changes if change.kind in ("temp", "shell", "completion")])
+    if any(change.kind == "timer" for change in plan_.changes):
         timer.install()
 
 
@@ -111,8 +111,8 @@ def removal() -> SetupPlan:
     for target in TARGETS:
         try:
             if _is_in(target):
-                done = apply.uninstall(target.id, dry_run=True)
-                changes += [Change("hooks", edit, target.id) for edit in done.changed]
+                change = apply.uninstall(target.id, dry_run=True)
+                changes += [Change("hooks", edit, target.id) for edit in change.changed]
         except BrokenSettings as error:
             remaining.append(str(error))
     changes += [Change("temp", edit) for edit in _former_edits() if edit.changes]

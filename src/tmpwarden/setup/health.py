@@ -47,10 +47,10 @@ def _needed(line: str) -> list[str]:
 
 def of_timer() -> str | None:
     try:
-        found = timer.activity()
+        activity = timer.activity()
     except (OSError, TmpwardenError):
         return None
-    return None if found == "absent" else found
+    return None if activity == "absent" else activity
 
 
 def instead_of_timer() -> str:

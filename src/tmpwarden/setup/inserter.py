@@ -30,14 +30,14 @@ class _Style:
 
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
-        found = re.search(r"[{\[][ \t]*\r?\n([ \t]+)\S", text)
-        self.indent = found[1] if found else "  "
+        match = re.search(r"[{\[][ \t]*\r?\n([ \t]+)\S", text)
+        self.indent = match[1] if match else "  "
 
-    def spelled(self, value: object, depth: int) -> str:
-        spelled = json.dumps(value, indent=self.indent, ensure_ascii=False)
-        if any("\ud800" <= char <= "\udfff" for char in spelled):  # half a pair: it has no bytes of its own
-            spelled = json.dumps(value, indent=self.indent)
-        return spelled.replace("\n", self.newline + self.indent * depth)
+    def json_text(self, value: object, depth: int) -> str:
+        json_text = json.dumps(value, indent=self.indent, ensure_ascii=False)
+        if any("\ud800" <= char <= "\udfff" for char in json_text):  # half a pair: it has no bytes of its own
+            json_text = json.dumps(value, indent=self.indent)
+        return json_text.replace("\n", self.newline + self.indent * depth)
 
 
 def _changes(text: str, node: JsonValue, wanted: object, style: _Style, depth: int) -> list[_Change]:
@@ -51,7 +51,7 @@ def _changes(text: str, node: JsonValue, wanted: object, style: _Style, depth: i
     if node.kind == "list" and isinstance(wanted, list):
         old, new = [_mark(member.node.plain()) for member in node.members], [_mark(item) for item in wanted]
         return _in_container(text=text, node=node, old=old, new=new, values=wanted, style=style, depth=depth)
-    return [(node.start, node.end, style.spelled(wanted, depth))]
+    return [(node.start, node.end, style.json_text(wanted, depth))]
 
 
 def _in_container(
@@ -69,26 +69,26 @@ def _in_container(
             changes += _changes(text, node.members[i].node, values[j], style, depth + 1)
             kept.append(node.members[i])
         added += [(len(kept) - 1, j) for j in range(j1 + len(pairs), j2)]
-    gone = [member for member in node.members if all(member is not other for other in kept)]
-    if gone:
+    removed = [member for member in node.members if all(member is not other for other in kept)]
+    if removed:
         has_successor = any(behind == len(kept) - 1 for behind, _ in added)
-        changes += _removals(text, node, gone, has_successor)
+        changes += _removals(text, node, removed, has_successor)
     if added:
         wanted = _Insertion(text, node, tuple(kept), tuple(added), names=new, values=values, style=style, depth=depth)
         changes += wanted.changes()
     return changes
 
 
-def _removals(text: str, node: JsonValue, gone: list[Member], has_successor: bool) -> list[_Change]:
+def _removals(text: str, node: JsonValue, removed: list[Member], has_successor: bool) -> list[_Change]:
     """Each with its own comma and the white space before it; the last one's neighbour loses its comma too, unless the
     file ends its lists with one."""
     changes = []
-    for member in gone:
+    for member in removed:
         start = member.start - _blank_before(text, member.start)
         changes.append((start, member.comma + 1 if member.comma >= 0 else member.node.end, ""))
     last = node.members[-1]
-    stays = [member for member in node.members if all(member is not other for other in gone)]
-    if last.comma < 0 and stays and not has_successor and any(last is member for member in gone):
+    stays = [member for member in node.members if all(member is not other for other in removed)]
+    if last.comma < 0 and stays and not has_successor and any(last is member for member in removed):
         changes.append((stays[-1].comma, stays[-1].comma + 1, ""))
     if not stays and not has_successor:  # nothing but white space would be left inside
         first, closing = changes[0][0], node.end - 1
@@ -118,14 +118,14 @@ class _Insertion:
 
     def changes(self) -> list[_Change]:
         if not self.kept:
-            words = ",".join(self._spelled(number) for _, number in self.added)
+            words = ",".join(self._member_text(number) for _, number in self.added)
             at = _end_of_words(self.text, self.node.start + 1, self.node.end - 1)
             return [(at, self.node.end - 1, words + self.style.newline + self.style.indent * self.depth)]
         return [change for behind in sorted({behind for behind, _ in self.added}) for change in self._behind(behind)]
 
     def _behind(self, behind: int) -> list[_Change]:
         """The members that follow one that stays; -1: in front of all of them."""
-        new = [self._spelled(number) for other, number in self.added if other == behind]
+        new = [self._member_text(number) for other, number in self.added if other == behind]
         if behind < 0:
             start = self.kept[0].start
             return [(start, start, ",".join(new).lstrip() + "," + self._lead())]
@@ -139,12 +139,12 @@ class _Insertion:
             return [(at, at, "," + ",".join(new))]
         return [(member.node.end, member.node.end, ","), (at, at, ",".join(new))]  # a comment stands in between
 
-    def _spelled(self, number: int) -> str:
+    def _member_text(self, number: int) -> str:
         key = json.dumps(self.names[number], ensure_ascii=False) + ": " if self.node.kind == "object" else ""
         value = self.values[number]
         if self.is_flat:
             return self._lead() + key + json.dumps(value, ensure_ascii=False)
-        return self._lead() + key + self.style.spelled(value, self.depth + 1)
+        return self._lead() + key + self.style.json_text(value, self.depth + 1)
 
     def _lead(self) -> str:
         return " " if self.is_flat else self.style.newline + self.style.indent * (self.depth + 1)
@@ -164,8 +164,8 @@ def _end_of_words(text: str, start: int, end: int) -> int:
 
 
 def _end_of_line_comment(text: str, at: int) -> int:
-    found = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, at)
-    return found.end() if found else at
+    match = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, at)
+    return match.end() if match else at
 
 
 def _same(one: object, other: object) -> bool:

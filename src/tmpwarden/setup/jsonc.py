@@ -56,9 +56,9 @@ def parse(text: str) -> JsonValue:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 def _value(text: str, at: int, depth: int) -> JsonValue:
@@ -66,11 +66,11 @@ def _value(text: str, at: int, depth: int) -> JsonValue:
         raise BrokenJson(text, at, "nested too deep")
     if text[at : at + 1] in ("{", "["):
         return _container(text, at, depth)
-    found = _SCALAR.match(text, at)
-    if found is None:
+    match = _SCALAR.match(text, at)
+    if match is None:
         raise BrokenJson(text, at, "a value is missing" if at < len(text) else "it ends too early")
     try:
-        return JsonValue(at, found.end(), json.loads(found[0]))
+        return JsonValue(at, match.end(), json.loads(match[0]))
     except ValueError as wrong:
         raise BrokenJson(text, at, str(wrong)) from None
 
@@ -100,10 +100,10 @@ def _container(text: str, opened: int, depth: int) -> JsonValue:
 
 
 def _key(text: str, at: int) -> tuple[str, int]:
-    found = _SCALAR.match(text, at)
-    if found is None or found[0][0] != '"':
+    match = _SCALAR.match(text, at)
+    if match is None or match[0][0] != '"':
         raise BrokenJson(text, at, "a key is missing" if at < len(text) else "it ends too early")
-    colon = _skip(text, found.end())
+    colon = _skip(text, match.end())
     if text[colon : colon + 1] != ":":
         raise BrokenJson(text, colon, "a colon is missing")
-    return str(json.loads(found[0])), _skip(text, colon + 1)
+    return str(json.loads(match[0])), _skip(text, colon + 1)

@@ -76,8 +76,8 @@ def forget(target: str) -> None:
     for changed in files:
         if changed.backup:
             remove(changed.backup)
-    for made in sorted({made for changed in files for made in changed.made}, reverse=True):
-        own_files.remove_empty_dir(made)
+    for new_directory in sorted({new_directory for changed in files for new_directory in changed.made}, reverse=True):
+        own_files.remove_empty_dir(new_directory)
     remove(os.path.join(directory(), f"{target}.json"))
 
 
@@ -85,9 +85,9 @@ def apply(edit: Edit, earlier: Changed | None, without_us: bytes | None) -> Chan
     """Write one edit. What was there before our first change is kept, or, if somebody changed it since, all but us."""
     is_our_work = earlier is not None and earlier.digest == digest(edit.before)
     backup = earlier.backup if earlier is not None and is_our_work else _back_up(edit.path, without_us)
-    made = (earlier.made if earlier else ()) or tuple(_missing(os.path.dirname(edit.path)))
+    new_directories = (earlier.made if earlier else ()) or tuple(_missing(os.path.dirname(edit.path)))
     put(edit)
-    return Changed(edit.path, digest(edit.after), backup, made)
+    return Changed(edit.path, digest(edit.after), backup, new_directories)
 
 
 def _missing(path: str) -> Iterator[str]:

@@ -44,8 +44,8 @@ class Runtime:
         home and our directories, and takes the off switch away from what guards, because a project's settings can set
         variables, too. What HOME is for the agent's commands it hands on."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
-        named = [f"{name}={shlex.quote(path)}" for name, path in places_of_ours().items()]
-        own = " ".join(['TMPWARDEN_SHELL_HOME="$HOME"', *named, *[f"{name}=" for name in _EMPTIED] * is_guard])
+        variables = [f"{name}={shlex.quote(path)}" for name, path in places_of_ours().items()]
+        own = " ".join(['TMPWARDEN_SHELL_HOME="$HOME"', *variables, *[f"{name}=" for name in _EMPTIED] * is_guard])
         run = f"{own} {python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
         if if_killed:
             run = f"{{ {run} || echo {shlex.quote(if_killed)}; }}"

@@ -121,11 +121,11 @@ def former_line(call: AskScheduler) -> list[Edit]:
 
 def _crontab(call: AskScheduler) -> str:
     """What the user has. Raises SetupFailed where that cannot be told: what we write replaces all of it."""
-    said = call(["crontab", "-l"])
-    is_empty = any(words in said.stderr.lower() for words in ("no crontab", "no such file"))
-    if said.returncode and not is_empty:
-        raise SetupFailed(f"`crontab -l` failed: {said.stderr.strip() or said.returncode}")
-    return "" if said.returncode else said.stdout
+    listing = call(["crontab", "-l"])
+    is_empty = any(words in listing.stderr.lower() for words in ("no crontab", "no such file"))
+    if listing.returncode and not is_empty:
+        raise SetupFailed(f"`crontab -l` failed: {listing.stderr.strip() or listing.returncode}")
+    return "" if listing.returncode else listing.stdout
 
 
 def set_crontab(edits: Sequence[Edit], call: AskScheduler) -> None:
@@ -141,9 +141,9 @@ def set_crontab(edits: Sequence[Edit], call: AskScheduler) -> None:
 
 
 def _must(call: AskScheduler, argv: Sequence[str]) -> None:
-    done = call(argv)
-    if done.returncode:
-        raise SetupFailed(f"`{' '.join(argv)}` failed: {done.stderr.strip() or done.returncode}")
+    result = call(argv)
+    if result.returncode:
+        raise SetupFailed(f"`{' '.join(argv)}` failed: {result.stderr.strip() or result.returncode}")
 
 
 # The user's own systemd, from wherever we were called: su, sudo -u and cron bring no XDG_RUNTIME_DIR, or another's.
@@ -170,11 +170,11 @@ def ask_scheduler(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
         environ = _environ() if "--user" in argv else None
         program = places.crontab_program() if argv[0] == "crontab" else argv[0]
-        done = subprocess.run(
+        result = subprocess.run(
             [program or argv[0], *argv[1:]], capture_output=True, timeout=60, check=False, env=environ
         )
-        said = [part.decode("utf-8", "surrogateescape") for part in (done.stdout, done.stderr)]
-        return subprocess.CompletedProcess(list(argv), done.returncode, *said)
+        output = [part.decode("utf-8", "surrogateescape") for part in (result.stdout, result.stderr)]
+        return subprocess.CompletedProcess(list(argv), result.returncode, *output)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(list(argv), 1, "", str(error))
 

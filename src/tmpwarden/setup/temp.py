@@ -57,8 +57,8 @@ def way_of(target: Target) -> Way:
         after = in_toml(text, directory) if by == "toml-set" else _in_dotenv(text, directory, path, before is None)
     except (NotHere, UnicodeDecodeError) as why:
         return Way(target.id, "shell", remaining=(f"{shown(path)}: {why}",))
-    told = _filtered(text) if by == "toml-set" else ()
-    return Way(target.id, "settings", directory, (Edit(path, before, after.encode()),), told)
+    variables = _filtered(text) if by == "toml-set" else ()
+    return Way(target.id, "settings", directory, (Edit(path, before, after.encode()),), variables)
 
 
 def in_toml(text: str, directory: str) -> str:

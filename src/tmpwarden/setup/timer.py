@@ -151,12 +151,12 @@ def _make_readable_parent(path: str) -> None:
 
 def _command(wanted: runtime.Runtime, system: bool, metrics: str) -> list[str]:
     tick = os.path.join(wanted.directory, "tmpwarden", "metrics" if metrics else "lifecycle", "tick.py")
-    told = ["--metrics", metrics] if metrics else []
-    return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else []), *told]
+    options = ["--metrics", metrics] if metrics else []
+    return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else []), *options]
 
 
 def _edits(kind: str, command: list[str], system: bool, call: AskScheduler) -> list[Edit]:
-    environ = timers.carried({} if system else os.environ)
+    environ = timers.variables_for({} if system else os.environ)
     if kind == CRON:
         return [schedulers.crontab_edit(command, environ, call)]
     former = schedulers.former_line(call)  # of a time when there was nothing better

@@ -23,8 +23,8 @@ from .store.expiry import (
     instead,
     promised_a_day,
     purge_all,
+    quarantined_entries,
     unused,
-    waiting,
 )
 from .store.journal import Journal
 from .store.quarantine import Quarantines
@@ -124,20 +124,20 @@ class Cleaning:
         if self._has_room(actor):
             self._take_all(actor, self._streamed(share), is_fresh=self.prepared.request.quarantine)
         else:
-            found = list(self._streamed(share))
+            verdicts = list(self._streamed(share))
             self.prepared.weigher.world.refresh()
-            self._take_all(actor, self._easiest_first(found, actor), is_fresh=False)
+            self._take_all(actor, self._easiest_first(verdicts, actor), is_fresh=False)
         for guesses in share.by_root() if share else ():
             self._take_guesses(actor, guesses)
 
     def _take_guesses(self, actor: Actor, guesses: list[Remove]) -> None:
         """The oldest by itself: only when one has really gone is the rest held to what is left of the share."""
         assert self._share is not None
-        waiting = iter(guesses)
-        for first in waiting:
+        remaining = iter(guesses)
+        for first in remaining:
             if self._takes(actor, first):
                 break
-        self._take_all(actor, self._removals(map(self._share.admitted, waiting)), is_fresh=False)
+        self._take_all(actor, self._removals(map(self._share.admitted, remaining)), is_fresh=False)
 
     def _takes(self, actor: Actor, verdict: Remove) -> bool:
         """Whether it really went. What stayed uses up nothing of an unattended run's share."""
@@ -226,8 +226,8 @@ class Cleaning:
             if self.result.stopped or not self.result.confirmed:
                 return
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
-            spared = self._spared()
-            stored = tuple(e for e in unused(self.prepared, waiting(root)) if e.name not in spared)
+            kept_tokens = self._kept_tokens()
+            stored = tuple(e for e in unused(self.prepared, quarantined_entries(root)) if e.name not in kept_tokens)
             if not self._is_budget and self.prepared.settings.unread_limits:
                 stored = ()  # nobody knows for how long the user wants to be able to undo
             elif not self._is_budget:
@@ -237,8 +237,8 @@ class Cleaning:
             for entry in stored:
                 if pressure.is_relieved(root):
                     break
-                if done := giving_up.one(entry):
-                    self._given_up(entry.name, done)
+                if purged := giving_up.one(entry):
+                    self._given_up(entry.name, purged)
             for_good = actor.for_good()
             for verdict in (*self._unquarantined(actor, root), *pressure.oldest_first(root)):
                 if pressure.is_relieved(root) or self._why_stop():
@@ -263,7 +263,7 @@ class Cleaning:
         request = self.prepared.request
         return request.budget_bytes is not None or request.budget_percent is not None
 
-    def _spared(self) -> frozenset[str]:
+    def _kept_tokens(self) -> frozenset[str]:
         """What this run has put into quarantine and no pressure takes out of it again: only what provably nobody owns
         any more goes without a person's word."""
         if self._is_budget:
@@ -276,11 +276,11 @@ class Cleaning:
         here = [verdict for verdict, _ in actor.stranded if verdict.finding.root == root]
         return sorted(filter(may_go_for_good, here), key=makes_room)
 
-    def _given_up(self, token: str, done: Purged | Back) -> None:
+    def _given_up(self, token: str, outcome: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        is_told = self.result.receipts.change(token, ending_of(done), lambda receipt: instead(receipt, done))
-        if isinstance(done, Purged) and not is_told:
-            self.result.expired.append(done)
+        is_told = self.result.receipts.change(token, ending_of(outcome), lambda receipt: instead(receipt, outcome))
+        if isinstance(outcome, Purged) and not is_told:
+            self.result.expired.append(outcome)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
         for verdict in verdicts:

@@ -189,10 +189,10 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns, by_name: bool = F
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
-    found, about_words, refused = _named(request, finder, tuple(roots))
+    findings, about_words, refused = _findings_named(request, finder, tuple(roots))
     limits = _limits(request.thresholds, settings)
-    if found:
-        limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
+    if findings:
+        limits = replace(limits, named=frozenset(each.path for each in findings), named_reason=Reason.NAMED)
     kept_paths = tuple(dict.fromkeys(name for path in settings.keep_paths for name in _names_of(path)))
     standing_of = _standing(request, settings, consent, now_ns, kept_paths)
     weigher = Weigher(world, limits, standing_of, now_ns, pressure.roots)
@@ -211,19 +211,21 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns, by_name: bool = F
         consent=consent,
         pressure=pressure,
         warnings=warnings,
-        named=found,
+        named=findings,
         refused=refused,
         leased_roots=leased,
         kept_paths=kept_paths,
     )
 
 
-def _limits(asked: Thresholds, settings: Settings) -> Thresholds:
+def _limits(thresholds: Thresholds, settings: Settings) -> Thresholds:
     """The ages of a run, for every caller: hook, timer, server, cron and person judge a row alike."""
-    return asked if asked.general_s is not None else replace(asked, general_s=settings.periodic_max_age_s)
+    return (
+        thresholds if thresholds.general_s is not None else replace(thresholds, general_s=settings.periodic_max_age_s)
+    )
 
 
-def _named(
+def _findings_named(
     request: Request, finder: Finder, roots: tuple[str, ...]
 ) -> tuple[tuple[Finding, ...], list[str], tuple[str, ...]]:
     """What a person's words mean, what has to be said about them, and why some of them mean nothing."""
@@ -231,8 +233,8 @@ def _named(
         return (), [], ()
     from .find.named import Named  # most runs are given none
 
-    named = Named(finder, roots, only_unknown=request.only_unknown)
-    return named.findings(request.words), named.warnings, tuple(map(str, named.refused))
+    names = Named(finder, roots, only_unknown=request.only_unknown)
+    return names.findings(request.words), names.warnings, tuple(map(str, names.refused))
 
 
 def leased_elsewhere(roots: places.Roots) -> tuple[str, ...]:

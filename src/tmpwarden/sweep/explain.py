@@ -38,8 +38,8 @@ def explain(path: str, prepared: Prepared) -> Explained:
     verdict = _verdict(full, prepared) if owner == places.uid() else None
     if verdict is not None:
         evidence = verdict.evidence
-        found = Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
-        return replace(found, birth=prepared.finder.birth(full))
+        explanation = Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
+        return replace(explanation, birth=prepared.finder.birth(full))
     inside = tuple(_inside(full, prepared)) if os.path.isdir(full) else ()
     unknown = replace(nobody, users=prepared.weigher.world.users_in(full), inside=inside)
     if owner != places.uid():
@@ -49,13 +49,13 @@ def explain(path: str, prepared: Prepared) -> Explained:
 
 def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
     """The receipt of what lies in quarantine: asked for there, or by the name that it had."""
-    waiting = labels.restorable(prepared.state)
+    restorable = labels.restorable(prepared.state)
     for directory, _ in directories(prepared):
         if path.startswith(f"{directory}/"):
-            return waiting.get(path[len(directory) + 1 :].partition("/")[0])
+            return restorable.get(path[len(directory) + 1 :].partition("/")[0])
     if os.path.lexists(path):
         return None
-    return next((each for each in waiting.newest_first() if each["path"] == path), None)
+    return next((each for each in restorable.newest_first() if each["path"] == path), None)
 
 
 def _inside(path: str, prepared: Prepared) -> Iterator[Verdict]:
@@ -68,12 +68,12 @@ def _inside(path: str, prepared: Prepared) -> Iterator[Verdict]:
 def _by_name(path: str, prepared: Prepared) -> Verdict | None:
     """What naming it would replace is its age; the hearing is the same."""
     try:
-        found = Named(prepared.finder, prepared.roots).findings((path,))
+        findings = Named(prepared.finder, prepared.roots).findings((path,))
     except TmpwardenError:
         return None
     limits = replace(prepared.weigher.thresholds, named=frozenset((path,)), named_reason=Reason.NAMED)
-    heard = replace(prepared, weigher=replace(prepared.weigher, thresholds=limits))
-    return next(heard.hear(found[0]), None) if [each.path for each in found] == [path] else None
+    prepared_by_name = replace(prepared, weigher=replace(prepared.weigher, thresholds=limits))
+    return next(prepared_by_name.hear(findings[0]), None) if [each.path for each in findings] == [path] else None
 
 
 def left_to_know(receipt: Receipt) -> Iterator[str]:
@@ -87,9 +87,9 @@ def left_to_know(receipt: Receipt) -> Iterator[str]:
 
 
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:
-    found = prepared.finder.unit_of(path)
-    finding = prepared.finder.finding_at(*found) if found else None
-    if found is None:
+    unit = prepared.finder.unit_of(path)
+    finding = prepared.finder.finding_at(*unit) if unit else None
+    if unit is None:
         finding = prepared.finder.birth_at(path, kind_of(os.lstat(path).st_mode))
     return next(prepared.hear(finding), None) if finding else None
 

@@ -67,8 +67,8 @@ class Packed(_Members[T]):
         return sum(self._counts[tag] for tag in tags)
 
     def tagged(self, tags: frozenset[object]) -> Iterator[T]:
-        for found, packed in self._batches:
-            if not tags.isdisjoint(found):
+        for tag, packed in self._batches:
+            if not tags.isdisjoint(tag):
                 yield from (each for each in _unpacked(packed) if self._tag(each) in tags)
         yield from (each for each in self._last if self._tag(each) in tags)
 

@@ -184,13 +184,13 @@ class Prepared:
         return tuple(dict.fromkeys((*self.finder.frozen, *self.weigher.world.frozen)))
 
     def spaces(self) -> tuple[Space, ...]:
-        found = []
+        spaces = []
         for root in self.roots:
             try:
-                found.append(space.space_of(root))
+                spaces.append(space.space_of(root))
             except OSError:
                 continue  # it vanished; the finder has said so
-        return tuple(found)
+        return tuple(spaces)
 
 
 @dataclass(slots=True)

@@ -121,7 +121,7 @@ def _writer_of_pid(call: Call, pid: int) -> tuple[int, str]:
     if doubt := proven.doubt():
         raise PermissionDenied(f"whose process {pid} is could not be checked here: {doubt}", hint=f"`kill {pid}`")
     growing_file = next(
-        (one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None
+        (one for one in look(call.roots, pids=[pid], config_file=call.config_file) if one.pid == pid), None
     )
     if growing_file is None:
         raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists the writers")

@@ -85,7 +85,7 @@ def end_judged_again(
 
 def chosen(call: Call, pids: tuple[int, ...], kind: str | None = None) -> list[Orphan]:
     """Without numbers all that may end, of this kind; with them just those, or an error that says why not."""
-    looked_at = look(call.roots, named=pids, config_file=call.config_file, now_ns=call.now_ns())
+    looked_at = look(call.roots, pids=pids, config_file=call.config_file, now_ns=call.now_ns())
     orphan_by_pid = {one.pid: one for one in looked_at}
     if pids and kind:
         raise BadArgument("--kind and process numbers cannot be combined", hint="name the numbers, or the kind")

@@ -17,7 +17,7 @@ from ... import __version__
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotFound, TmpwardenError
-from ...lifecycle.living import living
+from ...lifecycle.living import living_sessions
 from ...model.request import Request
 from ...model.terms import Reason
 from ...oskit import system
@@ -25,7 +25,7 @@ from ...oskit.files import atomic, places
 from ...processes.find import look as look_at_processes
 from ...report import page, sent
 from ...repos.rescue import store
-from ...repos.worktrees.compose import TreesWanted, looking
+from ...repos.worktrees.compose import TreesWanted, surveyors
 from ...setup import apply, timer
 from ...sweep.store import books, history, journal
 from ...sweep.store.history import Moment
@@ -222,7 +222,7 @@ def _saved() -> Document:
 
 
 def _sessions(seen: Seen) -> list[Document]:
-    sessions = living(load(), tuple(root.path for root in seen.roots))
+    sessions = living_sessions(load(), tuple(root.path for root in seen.roots))
     return [_shown(documents.session(each)) for each in sessions[:_MOST_ROWS]]
 
 
@@ -242,7 +242,7 @@ def _orphans(call: Call) -> list[Document]:
 
 def _worktrees(call: Call) -> list[Document]:
     documents_, until = [], time.monotonic() + _WORKTREES_S
-    with looking(TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
+    with surveyors(TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
         for tree in surveyor.look(candidates):
             document = tree_document(tree)
             documents_.append(

@@ -15,7 +15,7 @@ from ...errors import TmpwardenError
 from ...lazy_dataclass import dataclass
 from ...lifecycle import last_tick
 from ...lifecycle.last_tick import LastTick
-from ...lifecycle.living import LivingSession, living
+from ...lifecycle.living import LivingSession, living_sessions
 from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...oskit.proc import proven
@@ -118,7 +118,7 @@ def _answer(call: Call) -> Answer:
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,
-        sessions=living(catalogue, tuple(roots)),
+        sessions=living_sessions(catalogue, tuple(roots)),
         unseen=proven.doubt(),
         hooks=_hooks(call),
         timer=timer.state(),

@@ -22,7 +22,7 @@ from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
 from ...lazy_dataclass import dataclass
-from ...lifecycle.living import living
+from ...lifecycle.living import living_sessions
 from ...model.request import Request
 from ...model.sweep import Space, Verdict
 from ...oskit.files import places
@@ -62,7 +62,7 @@ def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], 
     prepared = prepare(request, now_ns=now_ns)
     verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
     overrides = load_settings(request.config_file).rows
-    sessions = living(load(overrides=overrides), prepared.roots)
+    sessions = living_sessions(load(overrides=overrides), prepared.roots)
     restorable = labels.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
     return Snapshot(verdicts, prepared.spaces(), len(sessions), len(restorable), tuple(prepared.warnings), took_s)

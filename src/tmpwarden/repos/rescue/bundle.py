@@ -127,7 +127,7 @@ def save(repository: Repository, staging: str, number: int, limits: SaveLimits) 
         if repository.common.has("shallow"):
             copy_file(repository.common, "shallow", f"{shop.path}/shallow")
         needs = _needs(repository, limits)
-        parts = _Parts(_named(repository, status, with_remotes=not needs))
+        parts = _Parts(_refs_to_save(repository, status, with_remotes=not needs))
         _add_stashes(repository, parts)
         parts.refs |= forgotten(repository, list(parts.refs.values()), _elsewhere(repository))
         if repository.shape is not Shape.BARE:
@@ -173,7 +173,7 @@ def _status_of_bare(repository: Repository) -> TreeStatus:
     return TreeStatus("", head.removeprefix("ref: refs/heads/"), (), (), ())
 
 
-def _named(repository: Repository, status: TreeStatus, *, with_remotes: bool) -> dict[str, str]:
+def _refs_to_save(repository: Repository, status: TreeStatus, *, with_remotes: bool) -> dict[str, str]:
     """Refs under their own names; of a worktree only what is its own, for the rest is its repository's."""
     refs = work.refs(repository)
     if repository.shape is Shape.WORKTREE:
@@ -202,7 +202,7 @@ def _add_work_tree(
     names = [*status.changed, *_files(repository, status)]
     names += _with_other_bytes(repository, git, frozenset(names))
     _check_sizes(repository, names, limits)
-    git.output("update-index", "--add", "--remove", "-z", "--stdin", given=joined(names))
+    git.output("update-index", "--add", "--remove", "-z", "--stdin", stdin=joined(names))
     parts.snapshot = _committed(git, status, "the work tree, with what was untracked", parts, SNAPSHOT)
     if repository.own.has("index"):
         copy_file(repository.own, "index", f"{shop.path}/staged")
@@ -236,13 +236,15 @@ def _add_stages(staged: Git, stage: Git, parts: _Parts) -> None:
         rows = [(*fields.split(" "), name) for fields, name in unmerged]
         lines = [f"{mode} {oid} 0\t{name}\0" for mode, oid, of, name in rows if of == number]
         stage.output("read-tree", "--empty")
-        stage.output("update-index", "-z", "--index-info", given=os.fsencode("".join(lines)))
+        stage.output("update-index", "-z", "--index-info", stdin=os.fsencode("".join(lines)))
         tree = stage.output("write-tree").decode().strip()
         ref = f"{_STAGES}/{number}"
         parts.refs[ref] = stage.output("commit-tree", tree, "-m", f"stage {number} of conflicts").decode().strip()
         parts.stages.append(ref)
-    gone = "".join(f"0 {'0' * len(parts.refs[parts.stages[0]])}\t{name}\0" for name in {name for _, name in unmerged})
-    staged.output("update-index", "-z", "--index-info", given=os.fsencode(gone))
+    deletions = "".join(
+        f"0 {'0' * len(parts.refs[parts.stages[0]])}\t{name}\0" for name in {name for _, name in unmerged}
+    )
+    staged.output("update-index", "-z", "--index-info", stdin=os.fsencode(deletions))
 
 
 def _add_merge(repository: Repository, parts: _Parts) -> None:
@@ -295,8 +297,8 @@ def _needs(repository: Repository, limits: SaveLimits) -> list[str]:
     weight = (int(counts["size"]) + int(counts["size-pack"])) * 1024
     if not is_cut and weight <= min(_FULL_BYTES, limits.max_bytes):
         return []
-    found = repository.git.output("rev-parse", *_elsewhere(repository)).decode().split()
-    return [word.removeprefix("^") for word in found]
+    needs = repository.git.output("rev-parse", *_elsewhere(repository)).decode().split()
+    return [word.removeprefix("^") for word in needs]
 
 
 def _elsewhere(repository: Repository) -> list[str]:
@@ -308,11 +310,11 @@ def _bundled(shop: Workshop, parts: _Parts, needs: list[str], path: str) -> bool
     """False if there is nothing that its base does not have."""
     git = shop.git()
     created = "".join(f"create {name} {oid}\n" for name, oid in sorted(parts.refs.items()))
-    git.output("update-ref", "--stdin", given=os.fsencode(created))
+    git.output("update-ref", "--stdin", stdin=os.fsencode(created))
     without = b"".join(b"^" + oid.encode() + b"\n" for oid in needs)
-    if git.output("rev-list", "--count", "--max-count=1", "--all", "--stdin", given=without) == b"0\n":
+    if git.output("rev-list", "--count", "--max-count=1", "--all", "--stdin", stdin=without) == b"0\n":
         return False
-    git.output("bundle", "create", "-q", path, "--all", "--stdin", given=without)
+    git.output("bundle", "create", "-q", path, "--all", "--stdin", stdin=without)
     return True
 
 

@@ -120,13 +120,13 @@ def _check_out(saved: SavedRepository, git: Git, target: str) -> None:
         if saved.is_raw:
             _write_raw(attributes)
         spare.output("read-tree", saved.head)
-        spare.output("update-index", "--force-remove", "-z", "--stdin", given=joined(changed))
+        spare.output("update-index", "--force-remove", "-z", "--stdin", stdin=joined(changed))
         spare.output("checkout-index", "-a", "-f", "-q")
     if saved.snapshot:
         _write_raw(attributes)
         spare.output("read-tree", saved.snapshot)
         there = set(os.fsdecode(spare.output("ls-files", "-z")).split("\0"))
-        spare.output("checkout-index", "-f", "-q", "-z", "--stdin", given=joined([n for n in changed if n in there]))
+        spare.output("checkout-index", "-f", "-q", "-z", "--stdin", stdin=joined([n for n in changed if n in there]))
     own_files.remove_file(attributes)
     own_files.remove_file(f"{target}/.git/rescue-index")
     if saved.index or saved.head:
@@ -148,7 +148,7 @@ def _merge_on(saved: SavedRepository, git: Git, own: str) -> None:
             mode, _, oid = fields.split(" ")
             rows.append(f"{mode} {oid} {number}\t{name}\0")
     if rows:
-        git.output("update-index", "-z", "--index-info", given=os.fsencode("".join(rows)))
+        git.output("update-index", "-z", "--index-info", stdin=os.fsencode("".join(rows)))
     if saved.merging:
         for name, text in (("MERGE_HEAD", "".join(f"{oid}\n" for oid in saved.merging)), ("MERGE_MSG", saved.message)):
             with open(f"{own}/{name}", "w", encoding="utf-8", errors="surrogateescape") as file:

@@ -27,9 +27,9 @@ _NOT_ENTERED = frozenset(("node_modules", "site-packages", "__pycache__", ".venv
 def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
     """Paths below `top`, newest first, as far as the limits go; repositories and what installers fill are not entered.
     What is wanted and too big is told in `left_out`."""
-    found = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
+    candidates = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
     room = limits.max_bytes
-    for name, status in found:
+    for name, status in candidates:
         if status.st_size > min(limits.max_file_bytes, room):
             left_out.append(f"{shown(name)} is too big: {size(status.st_size)}")
             continue
@@ -38,9 +38,9 @@ def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
 
 
 def _candidates(top: str, limits: SaveLimits) -> Iterator[tuple[str, os.stat_result]]:
-    waiting = [""]
-    while waiting:
-        here = waiting.pop()
+    todo = [""]
+    while todo:
+        here = todo.pop()
         try:
             entries = list(os.scandir(f"{top}/{here}"))
         except OSError:
@@ -50,7 +50,7 @@ def _candidates(top: str, limits: SaveLimits) -> Iterator[tuple[str, os.stat_res
         for entry in entries:
             name = f"{here}/{entry.name}".lstrip("/")
             if entry.is_dir(follow_symlinks=False):
-                waiting += [] if entry.name in _NOT_ENTERED else [name]
+                todo += [] if entry.name in _NOT_ENTERED else [name]
             elif entry.is_file(follow_symlinks=False) and limits.wants(entry.name):
                 yield name, entry.stat(follow_symlinks=False)
 

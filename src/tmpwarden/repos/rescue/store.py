@@ -177,11 +177,11 @@ def new_id(label: str, now_s: float) -> str:
 
 def everything() -> list[Rescued]:
     """All that are complete, oldest first."""
-    found = []
+    rescues = []
     for name in _names():
         with suppress(OSError, ValueError):
-            found.append(read(name))
-    return sorted(found, key=lambda each: (each.created_s, each.id))
+            rescues.append(read(name))
+    return sorted(rescues, key=lambda each: (each.created_s, each.id))
 
 
 def read(name: str) -> Rescued:
@@ -194,12 +194,12 @@ def read(name: str) -> Rescued:
 
 def find(word: str) -> Rescued:
     """By its id, or by a beginning that only one has."""
-    found = [each for each in everything() if each.id.startswith(word) and word]
-    exact = [each for each in found if each.id == word]
-    if len(exact or found) != 1:
-        what = f"several rescues start with {shown(word)}" if found else f"unknown rescue {shown(word)}"
+    matches = [each for each in everything() if each.id.startswith(word) and word]
+    exact = [each for each in matches if each.id == word]
+    if len(exact or matches) != 1:
+        what = f"several rescues start with {shown(word)}" if matches else f"unknown rescue {shown(word)}"
         raise NotFound(what, hint="`tmpwarden rescue list` shows them")
-    return (exact or found)[0]
+    return (exact or matches)[0]
 
 
 def of_session(session: str) -> list[Rescued]:
@@ -215,19 +215,19 @@ def make_room(
 ) -> tuple[list[Rescued], Refused | None]:
     """Let go what is older than it was promised to stay; then, oldest first, what is in the way and at least a week
     old. Those that went, and why there is still no room. `keep_s`: None where nobody knows what was promised."""
-    gone = [] if keep_s is None else expire(keep_s, now_s)
+    expired = [] if keep_s is None else expire(keep_s, now_s)
     for each in everything():
         age_s = now_s - each.created_s
         is_in_the_way = used_bytes() + wanted_bytes > max_bytes and age_s >= PROMISE_S
         if is_in_the_way and keep_s is not None:
             _remove(each.id)
-            gone.append(each)
+            expired.append(each)
     if used_bytes() + wanted_bytes > max_bytes:
-        return gone, Refused(f"the rescues in {shown(directory())} have reached their limit of {size(max_bytes)}")
+        return expired, Refused(f"the rescues in {shown(directory())} have reached their limit of {size(max_bytes)}")
     own_dirs.make_private_dir(places.data_dir())
     if space.space_of(places.data_dir()).bytes_free < wanted_bytes + _SPARE_BYTES:
-        return gone, Refused(f"there is no room in {shown(directory())} for {size(wanted_bytes)}")
-    return gone, None
+        return expired, Refused(f"there is no room in {shown(directory())} for {size(wanted_bytes)}")
+    return expired, None
 
 
 def exists() -> bool:
@@ -239,10 +239,10 @@ def expire(keep_s: int, now_s: float) -> list[Rescued]:
     for name in entry_names(directory()):
         if name.startswith(_STAGING) and _is_left_over(name):
             _remove(name)
-    gone = [each for each in everything() if now_s - each.created_s >= keep_s]
-    for each in gone:
+    expired = [each for each in everything() if now_s - each.created_s >= keep_s]
+    for each in expired:
         _remove(each.id)
-    return gone
+    return expired
 
 
 def _is_left_over(name: str) -> bool:
@@ -308,14 +308,14 @@ def copy(source: str, dir_fd: int | None, target: str, name: str) -> SavedFile |
         with closing(
             os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         ) as out:
-            digest, size = _poured(fd, out)
+            digest, size = _copy(fd, out)
             os.fchmod(out, stat.S_IMODE(status.st_mode) & 0o777)
             os.utime(out, ns=(status.st_atime_ns, status.st_mtime_ns))
             os.fsync(out)
     return SavedFile(name, digest, size, stat.S_IMODE(status.st_mode) & 0o777)
 
 
-def _poured(source: int, target: int) -> tuple[str, int]:
+def _copy(source: int, target: int) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     while chunk := os.read(source, _CHUNK):
         digest.update(chunk)

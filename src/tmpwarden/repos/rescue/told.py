@@ -33,10 +33,10 @@ def take() -> str:
     """All sentences that wait, which then wait no more."""
     from ...oskit.files.own_files import read_small, remove_file
 
-    found = read_small(path(), _LONGEST)
-    if found is None or not remove_file(path()):
+    text = read_small(path(), _LONGEST)
+    if text is None or not remove_file(path()):
         return ""
-    return found[0].decode("utf-8", "replace").strip()
+    return text[0].decode("utf-8", "replace").strip()
 
 
 def sentence(rescued: Rescued) -> str:

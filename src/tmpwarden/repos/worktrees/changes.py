@@ -103,20 +103,20 @@ def undo_with_entries(token: str | None = None, to: str | None = None) -> tuple[
 def _ties() -> dict[str, dict[str, str]]:
     """By the id of the directory, those that can still come back."""
     state = places.state_dir()
-    found: dict[str, dict[str, str]] = {}
+    ties: dict[str, dict[str, str]] = {}
     for line in entries(state, NOTE):
         if line.get("t") == NOTE and all(isinstance(line.get(name), str) for name in _FIELDS):
-            found[line["id"]] = {name: line[name] for name in (*_FIELDS, "run")} | {"references": _references(line)}
-    waiting = restorable(state) if found else {}
-    return {token: tie for token, tie in found.items() if token in waiting or tie["entry"] in waiting}
+            ties[line["id"]] = {name: line[name] for name in (*_FIELDS, "run")} | {"references": _references(line)}
+    restorable_ = restorable(state) if ties else {}
+    return {token: tie for token, tie in ties.items() if token in restorable_ or tie["entry"] in restorable_}
 
 
 def _references(line: Mapping[str, Any]) -> str:
     """As JSON. An older note names one, of its HEAD."""
     if line.get("reference"):
         return json.dumps({str(line["reference"]): line["head"]})
-    found = line.get("references")
-    pairs = found.items() if isinstance(found, dict) else ()
+    references = line.get("references")
+    pairs = references.items() if isinstance(references, dict) else ()
     return json.dumps({name: oid for name, oid in pairs if isinstance(name, str) and isinstance(oid, str)})
 
 
@@ -128,8 +128,8 @@ def _chosen(ties: dict[str, dict[str, str]], token: str | None) -> list[dict[str
 
 
 def _is_anything_left(chosen: list[dict[str, str]]) -> bool:
-    waiting = restorable(places.state_dir())
-    return any(tie["id"] in waiting for tie in chosen)
+    restorable_ = restorable(places.state_dir())
+    return any(tie["id"] in restorable_ for tie in chosen)
 
 
 def _after_care(chosen: Iterable[dict[str, str]], restored: Iterable[Restored]) -> Iterable[str]:

@@ -46,11 +46,11 @@ Clock = Callable[[], int]
 
 
 @contextmanager
-def looking(
+def surveyors(
     wish: TreesWanted,
     *,
     searches: bool = True,
-    on_search: Callable[[int, int], None] = lambda searched, found: None,
+    on_search: Callable[[int, int], None] = lambda searched, count: None,
     now_ns: Clock = time.time_ns,
 ) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
     """A surveyor, what it should look at, and warnings. `searches`: below `[worktrees] roots` too."""
@@ -83,14 +83,14 @@ def looking(
 def survey(
     wish: TreesWanted,
     *,
-    on_tree: Callable[[int, int], None] = lambda done, all_: None,
-    on_search: Callable[[int, int], None] = lambda searched, found: None,
+    on_tree: Callable[[int, int], None] = lambda number, all_: None,
+    on_search: Callable[[int, int], None] = lambda searched, count: None,
     now_ns: Clock = time.time_ns,
 ) -> tuple[list[Tree], list[str]]:
     """Every worktree that was named or can be found, biggest first. `on_tree` hears how many of how many are done,
     `on_search` how many directories were searched and how many repositories found."""
     trees: list[Tree] = []
-    with looking(wish, on_search=on_search, now_ns=now_ns) as (surveyor, candidates, warnings):
+    with surveyors(wish, on_search=on_search, now_ns=now_ns) as (surveyor, candidates, warnings):
         for tree in surveyor.look(candidates):
             trees.append(tree)
             on_tree(len(trees), len(candidates))
@@ -114,7 +114,7 @@ def remove(
 ) -> list[Gone]:
     """Take those into quarantine that still are what their proof says. `purge`: nothing of it waits there for undo."""
     with (
-        looking(wish, searches=False, now_ns=now_ns) as (surveyor, _, _),
+        surveyors(wish, searches=False, now_ns=now_ns) as (surveyor, _, _),
         clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S),
     ):
         surveyor.with_branches = branches
@@ -129,15 +129,15 @@ def _candidates(
     bases = catalogue.bases(roots, home)
     if not wish.paths:
         return find(rows, bases, beside)
-    named = dict.fromkeys(_named(path) for path in wish.paths)
-    return [Candidate(path, maker_of(path, rows, bases)) for path in named]
+    paths = dict.fromkeys(_resolve(path) for path in wish.paths)
+    return [Candidate(path, maker_of(path, rows, bases)) for path in paths]
 
 
 def _is_confined(wish: TreesWanted) -> bool:
     return bool(wish.roots or os.environ.get("TMPWARDEN_ROOTS"))
 
 
-def _named(path: str) -> str:
+def _resolve(path: str) -> str:
     if point := Reach.now().frozen(os.path.expanduser(path)):
         raise FrozenMount(shown(path), shown(point))
     full = os.path.realpath(os.path.expanduser(path))

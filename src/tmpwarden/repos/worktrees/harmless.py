@@ -38,13 +38,13 @@ class Locks:
 
     @classmethod
     def of(cls, patterns: Iterable[str], leases: Iterable[Lease]) -> Locks:
-        named = {(each.pid, each.start): each for each in leases if each.start is not None}
-        return cls(tuple(map(re.compile, patterns)), named)
+        lease_of = {(each.pid, each.start): each for each in leases if each.start is not None}
+        return cls(tuple(map(re.compile, patterns)), lease_of)
 
     def objection(self, reason: str, path: str) -> str:
         """ "" if the process that locked it has provably ended, else why the lock counts."""
         plain = f"locked: {reason}".removesuffix(": ")
-        match = next((found for pattern in self.patterns if (found := pattern.fullmatch(reason))), None)
+        match = next((match_ for pattern in self.patterns if (match_ := pattern.fullmatch(reason))), None)
         if match is None:
             return plain + _what_to_check(reason, path)
         if namespaces.MountTable.of() is None or namespaces.MountTable.read().is_network(path) is not False:
@@ -77,8 +77,8 @@ def _what_to_check(reason: str, path: str) -> str:
         is_free = procs.living(int(match[1])) is None
     except OSError:
         return ""
-    told = "is not running" if is_free else "is running, perhaps another program's"
-    return f" (process {match[1]} {told}; if it is unused: git worktree unlock {path})"
+    state_text = "is not running" if is_free else "is running, perhaps another program's"
+    return f" (process {match[1]} {state_text}; if it is unused: git worktree unlock {path})"
 
 
 def _may_be_in_a_container(pid: int) -> bool:
@@ -126,11 +126,11 @@ class Spare(Excuse):
             return False
         try:
             with closing(descend(self.repository.tree.fd, above)) as fd:
-                found = os.stat(last, dir_fd=fd, follow_symlinks=False)
-                if found.st_uid != places.uid() or found.st_nlink != 1:
+                status = os.stat(last, dir_fd=fd, follow_symlinks=False)
+                if status.st_uid != places.uid() or status.st_nlink != 1:
                     return False
-                kind = kind_of(found.st_mode)
-                return any(row.kind is kind and has_shape(row, fd, last, found, self.mappings) for row in rows)
+                kind = kind_of(status.st_mode)
+                return any(row.kind is kind and has_shape(row, fd, last, status, self.mappings) for row in rows)
         except OSError:
             return False
 

@@ -78,7 +78,7 @@ def items(subject: Subject) -> Iterator[Item]:
 
 def _is_clean(subject: Subject) -> str:
     status = subject.status
-    parts = [_named("modified file", status.changed), _named("untracked file", status.untracked)]
+    parts = [_with_names("modified file", status.changed), _with_names("untracked file", status.untracked)]
     if not any(parts):
         work.check_flags(subject.repository)
     return "; ".join(filter(None, parts))
@@ -87,7 +87,7 @@ def _is_clean(subject: Subject) -> str:
 def _has_only_derived_files(subject: Subject) -> str:
     other = " (the main checkout's differs)"
     names = [name + other * (name in subject.differing) for name in subject.status.ignored]
-    return _named("ignored file", names, " that cannot be created again")
+    return _with_names("ignored file", names, " that cannot be created again")
 
 
 def _is_reached(subject: Subject) -> str:
@@ -139,9 +139,9 @@ def _is_needed_by_nobody(subject: Subject) -> str:
 def _nested_have_nothing(subject: Subject) -> str:
     """Submodules and other repositories inside, and submodules that are not checked out just now."""
     unit = subject.repository.unit
-    found = [f"{sentence} in {inside}" for inside in subject.nested
+    problems = [f"{sentence} in {inside}" for inside in subject.nested
              for sentence in work.inspect(unit.dir_fd, unit.name, inside, was=unit.was).losses]  # fmt: skip
-    return "; ".join((*found, *work.in_modules(subject.repository)))
+    return "; ".join((*problems, *work.in_modules(subject.repository)))
 
 
 CHECKS: dict[str, Check] = {
@@ -159,20 +159,20 @@ CHECKS: dict[str, Check] = {
 
 def stash_origins(log: bytes) -> tuple[str, ...]:
     """The branch that each line of the stash's log was made on: `WIP on topic: 1a2b3c4 subject`, `On topic: words`."""
-    found = []
+    origins = []
     for line in os.fsdecode(log).splitlines():
         message = line.partition("\t")[2]
         _, _, rest = message.partition("on " if message.startswith("WIP on ") else "On ")
-        found.append(rest.partition(":")[0])
-    return tuple(found)
+        origins.append(rest.partition(":")[0])
+    return tuple(origins)
 
 
-def _named(what: str, names: Iterable[str], more: str = "") -> str:
+def _with_names(what: str, names: Iterable[str], more: str = "") -> str:
     names = tuple(names)
     if not names:
         return ""
-    told = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
-    return f"{plural(len(names), what)}{more}: {told}"
+    names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    return f"{plural(len(names), what)}{more}: {names_text}"
 
 
 NOTHING_TO_LOSE = "nothing-to-lose"

@@ -135,7 +135,7 @@ class Removal:
                 list(actor.take(Remove(plan.entry, _UNASKED, Reason.TORN_DOWN)))
         entries = {receipt.finding.path: receipt for receipt in actor.last_look()}
         for plan, receipt in directories:
-            self.gone.append(self._followed(plan, receipt, entries, journal))
+            self.gone.append(self._follow_up(plan, receipt, entries, journal))
 
     def _still_proven(self, plan: _Plan) -> Gone | None:
         """None if it may be taken; a detached HEAD has its reference by then."""
@@ -155,17 +155,17 @@ class Removal:
         plan.tree = tree
         return None
 
-    def _followed(self, plan: _Plan, receipt: Receipt, entries: dict[str, Receipt], journal: Journal) -> Gone:
+    def _follow_up(self, plan: _Plan, receipt: Receipt, entries: dict[str, Receipt], journal: Journal) -> Gone:
         """Write down what belongs together, and see to the branch."""
-        tree, gone = plan.tree, Gone(plan.tree, receipt, ", ".join(plan.references))
+        tree, removal = plan.tree, Gone(plan.tree, receipt, ", ".join(plan.references))
         if receipt.outcome is not Outcome.QUARANTINED or plan.entry is None:
-            return gone
+            return removal
         entry = entries.get(plan.entry.path)
         common = os.path.dirname(os.path.dirname(plan.entry.path))
         if entry is None or entry.outcome is not Outcome.QUARANTINED:
-            gone.warning = f"{tree.repository} still lists it: {entry.detail if entry else 'its entry changed'}"
+            removal.warning = f"{tree.repository} still lists it: {entry.detail if entry else 'its entry changed'}"
         if self.with_branches and tree.branch and tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH):
-            gone.branch = tree.branch if changes.delete_branch(common, tree.branch, tree.head) else ""
+            removal.branch = tree.branch if changes.delete_branch(common, tree.branch, tree.head) else ""
         journal.note(
             changes.NOTE,
             id=receipt.id,
@@ -173,9 +173,9 @@ class Removal:
             common=common,
             head=tree.head,
             references=plan.references,
-            branch=gone.branch,
+            branch=removal.branch,
         )
-        return gone
+        return removal
 
 
 _Acting = tuple[Actor, Journal, dict[str, Finding]]

@@ -41,23 +41,23 @@ class Candidate:
 
 def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) -> list[Candidate]:
     """All candidates, each once. `beside`: directories whose repositories are looked at as well."""
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     repositories: dict[str, None] = {}
     rows = tuple(rows)
     for row in rows:
         for path in _checkouts(row.directories(bases)):
-            found.setdefault(path, Candidate(path, row.key))
+            candidates.setdefault(path, Candidate(path, row.key))
         repositories |= dict.fromkeys(_repositories(row.known_projects(bases)))
-    repositories |= dict.fromkeys(_repositories((*found, *beside)))
+    repositories |= dict.fromkeys(_repositories((*candidates, *beside)))
     checkouts = tuple(filter(None, map(gitdir.checkout_of, repositories)))
     for row in rows:
         for path in _checkouts(row.beside(checkouts)):
             if path not in checkouts:
-                found.setdefault(path, Candidate(path, row.key))
+                candidates.setdefault(path, Candidate(path, row.key))
     for repository in repositories:
         for path in gitdir.linked_worktrees(repository):
-            found.setdefault(path, Candidate(path))
-    return [found[path] for path in sorted(found)]
+            candidates.setdefault(path, Candidate(path))
+    return [candidates[path] for path in sorted(candidates)]
 
 
 def maker_of(path: str, rows: Iterable[WorktreeRow], bases: Bases) -> str | None:
@@ -90,30 +90,30 @@ _NO_CODE = frozenset(("node_modules", "target", "venv", "__pycache__", "vendor",
 
 
 def checkouts_below(
-    roots: Iterable[str], on_look: Callable[[int, int], None] = lambda directories, found: None
+    roots: Iterable[str], on_look: Callable[[int, int], None] = lambda directories, checkouts: None
 ) -> tuple[list[str], str]:
     """Directories of ours below these that hold a `.git`, and "" or what was left out. A checkout is not entered, nor a
     link, a hidden directory, another file system, or what holds packages and builds by its name."""
-    found: list[str] = []
-    looked, reach = 0, Reach.now()
+    checkouts: list[str] = []
+    number_of_directories, reach = 0, Reach.now()
     for root in dict.fromkeys(os.path.realpath(path) for path in roots if not reach.frozen(path)):
-        waiting = [(root, 0)]
+        todo = [(root, 0)]
         device = _device(root)
-        while waiting:
-            here, depth = waiting.pop()
-            if looked >= _MOST_DIRECTORIES:
+        while todo:
+            here, depth = todo.pop()
+            if number_of_directories >= _MOST_DIRECTORIES:
                 return (
-                    found,
+                    checkouts,
                     f"only {_MOST_DIRECTORIES} directories below {root} were searched: name smaller directories",
                 )
-            looked += 1
-            on_look(looked, len(found))
+            number_of_directories += 1
+            on_look(number_of_directories, len(checkouts))
             if gitdir.is_checkout(here):
-                found.append(here)
+                checkouts.append(here)
             elif depth < _DEEPEST and _device(here) == device:
                 names = (each for each in entry_names(here) if not each.startswith(".") and each not in _NO_CODE)
-                waiting += [(f"{here.rstrip('/')}/{name}", depth + 1) for name in names if _is_own_dir(here, name)]
-    return found, ""
+                todo += [(f"{here.rstrip('/')}/{name}", depth + 1) for name in names if _is_own_dir(here, name)]
+    return checkouts, ""
 
 
 def _is_own_dir(parent: str, name: str) -> bool:
@@ -230,12 +230,12 @@ class Surveyor:
         """No process, lease or session in it, and no other law that keeps it; git is asked elsewhere."""
         verdict = self.prepared.weigher.judge(finding, evidence)
         if not isinstance(verdict, Keep):
-            return self._asked(verdict, dir_fd) if verdict.doubt else Item("unused", Holds.YES)
+            return self._question(verdict, dir_fd) if verdict.doubt else Item("unused", Holds.YES)
         answer = Holds.NOT_MEASURED if verdict.reason is Reason.NOT_MEASURED else Holds.NO
         what = "in use" if verdict.reason in _IN_USE else verdict.reason.value
         return Item("unused", answer, f"{what}: {_who(evidence) or verdict.detail}".removesuffix(": "))
 
-    def _asked(self, verdict: Remove, dir_fd: int) -> Item:
+    def _question(self, verdict: Remove, dir_fd: int) -> Item:
         """Somebody cannot be looked at: the kernel knows whether any file of it is open. A mere look does not ask."""
         if not self.asks_kernel:
             return Item("unused", Holds.YES, "removable if the kernel confirms that no process has it open")
@@ -310,19 +310,19 @@ class Surveyor:
 
     def _derived(self, repository: Repository, path: str) -> tuple[tuple[str, int], ...]:
         """Directories that can be made again; one with a file that git tracks was put there on purpose."""
-        found = list(derived_directories(path, self.also))
-        if not found:
+        directories = list(derived_directories(path, self.also))
+        if not directories:
             return ()
-        names = [os.path.relpath(directory, path) for directory in found]
+        names = [os.path.relpath(directory, path) for directory in directories]
         tracked = os.fsdecode(repository.git.output("ls-files", "-z", "--", *names[:_MOST_DERIVED])).split("\0")
         kept = [name for name in names[:_MOST_DERIVED] if not any(file.startswith(f"{name}/") for file in tracked)]
         return tuple((f"{path}/{name}", walk.bytes_at(f"{path}/{name}") or 0) for name in kept)
 
 
 def _known(repository: Repository) -> Known:
-    found = work.dated_refs(repository)
-    refs = {name: oid for name, (oid, _) in found.items()}
-    dates = {oid: int(date) for oid, date in found.values() if date.isdecimal()}
+    dated_refs = work.dated_refs(repository)
+    refs = {name: oid for name, (oid, _) in dated_refs.items()}
+    dates = {oid: int(date) for oid, date in dated_refs.values() if date.isdecimal()}
     log = repository.common.read("logs/refs/stash") if repository.common.has("logs/refs/stash") else b""
     return Known(refs, dates, stash_origins(log))
 

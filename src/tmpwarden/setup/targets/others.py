@@ -127,11 +127,11 @@ class OpenCode(Target):
     """
 
     def edits(self, wish: Wish) -> list[Edit]:
-        made = super().edits(wish)
+        edits = super().edits(wish)
         if wish.runtime is None:
-            return made
+            return edits
         path = _plugin_path(wish.runtime)
-        return [Edit(path, read(path), _plugin(wish).encode()), *made]
+        return [Edit(path, read(path), _plugin(wish).encode()), *edits]
 
     def edit(self, path: str, wish: Wish) -> Edit:
         """The plugin's own file is all ours."""

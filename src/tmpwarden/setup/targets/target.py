@@ -39,15 +39,15 @@ class Target:
         self.id = facts["id"]
         self.name = facts["name"]
         self.programs = facts["programs"]
-        asked = [(name, event) for name, event in facts["events"].items() if event["registered"]]
-        self.events = tuple((name, event["matcher"]) for name, event in asked if event["moment"] != "before")
-        self.guard_events = tuple((name, event["matcher"]) for name, event in asked if event["moment"] == "before")
+        registered = [(name, event) for name, event in facts["events"].items() if event["registered"]]
+        self.events = tuple((name, event["matcher"]) for name, event in registered if event["moment"] != "before")
+        self.guard_events = tuple((name, event["matcher"]) for name, event in registered if event["moment"] == "before")
 
     def home(self) -> str:
         """The agent's configuration directory."""
-        named = os.environ.get(self.facts["variable"], "") if self.facts["variable"] else ""
-        if os.path.isabs(named):
-            return named
+        directory = os.environ.get(self.facts["variable"], "") if self.facts["variable"] else ""
+        if os.path.isabs(directory):
+            return directory
         config = os.path.dirname(places.config_dir())
         return self.facts["directory"].format(home=places.home(), xdg_config=config)
 
@@ -148,8 +148,8 @@ class Target:
         why = "tmpwarden was killed or could not start, so this call was not checked"
         if "ask" not in self.facts["answers"]:
             return json.dumps({"systemMessage": why})
-        said = {"hookEventName": event, "permissionDecision": "ask", "permissionDecisionReason": why}
-        return json.dumps({"hookSpecificOutput": said})
+        fields = {"hookEventName": event, "permissionDecision": "ask", "permissionDecisionReason": why}
+        return json.dumps({"hookSpecificOutput": fields})
 
     def commands(self) -> list[str]:
         """Our commands as they stand in the settings now. Raises BrokenSettings."""
@@ -178,7 +178,7 @@ def _commands(value: object) -> list[str]:
         return [value] if MARK in value else []
     if isinstance(value, dict):
         value = list(value.values())
-    return [found for item in value for found in _commands(item)] if isinstance(value, list) else []
+    return [command for item in value for command in _commands(item)] if isinstance(value, list) else []
 
 
 def _with(groups: list[object], wanted: Document | None) -> list[object]:

@@ -36,7 +36,7 @@ def kept_state(rows: Iterable[StateRow], home: str, now_ns: int) -> tuple[KeptSt
     by_directory: dict[str, list[StateRow]] = {}
     for row in rows:
         by_directory.setdefault(row.directory(home), []).append(row)
-    found: dict[str, KeptState] = {}
+    stores: dict[str, KeptState] = {}
     seen: set[tuple[int, int]] = set()
     reach = Reach.now()
     for directory, here in by_directory.items():
@@ -49,8 +49,8 @@ def kept_state(rows: Iterable[StateRow], home: str, now_ns: int) -> tuple[KeptSt
                 continue
             if status.st_nlink > 1:
                 seen.add((status.st_dev, status.st_ino))
-            found.setdefault(kind.key, KeptState(kind, directory)).add(status, now_ns - WEEK_NS)
-    return tuple(sorted(found.values(), key=lambda each: (-each.bytes, each.row.key)))
+            stores.setdefault(kind.key, KeptState(kind, directory)).add(status, now_ns - WEEK_NS)
+    return tuple(sorted(stores.values(), key=lambda each: (-each.bytes, each.row.key)))
 
 
 def _files(directory: str, sorter: Sorter) -> Iterator[tuple[str, os.stat_result]]:
@@ -59,9 +59,9 @@ def _files(directory: str, sorter: Sorter) -> Iterator[tuple[str, os.stat_result
         device = os.lstat(directory).st_dev
     except OSError:
         return
-    waiting = [""]
-    while waiting:
-        relative = waiting.pop()
+    todo = [""]
+    while todo:
+        relative = todo.pop()
         try:
             entries = sorted(os.scandir(f"{directory}/{relative}" if relative else directory), key=lambda e: e.name)
         except OSError:
@@ -75,6 +75,6 @@ def _files(directory: str, sorter: Sorter) -> Iterator[tuple[str, os.stat_result
             except OSError:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                waiting += [path] if status.st_dev == device else []
+                todo += [path] if status.st_dev == device else []
             else:
                 yield path, status

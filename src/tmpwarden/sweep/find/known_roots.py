@@ -18,9 +18,9 @@ def remembered() -> tuple[str, ...]:
 def _listed(name: str) -> tuple[str, ...]:
     listed = state_file.read(state_file.path(name))
     paths = listed if isinstance(listed, list) else []
-    named = [path for path in paths if isinstance(path, str) and os.path.isabs(path)]
+    absolute = [path for path in paths if isinstance(path, str) and os.path.isabs(path)]
     reach = Reach.now()
-    return tuple(path for path in named if reach.frozen(path) is None and os.path.isdir(path))
+    return tuple(path for path in absolute if reach.frozen(path) is None and os.path.isdir(path))
 
 
 def note_quarantine(root: str) -> None:

@@ -52,19 +52,21 @@ class Named:
     _sessions: dict[str, IsMarked] = field(default_factory=dict)  # by root: one answer for all that is named there
 
     def findings(self, words: Iterable[str]) -> tuple[Finding, ...]:
-        found: dict[str, Finding] = {}
+        findings_by_path: dict[str, Finding] = {}
         for word in words:
             try:
-                for finding in self._meant(word):
+                for finding in self._findings_of_word(word):
                     if not self.only_unknown or finding.litter is LITTER:
-                        found.setdefault(finding.path, finding)
+                        findings_by_path.setdefault(finding.path, finding)
             except (OutsideRoots, NotFound, NotYours) as refused:
                 self.refused.append(refused)
-        if self.refused and not found:
+        if self.refused and not findings_by_path:
             raise self.refused[0]
-        return tuple(finding for path, finding in found.items() if not _goes_with_another(path, found))
+        return tuple(
+            finding for path, finding in findings_by_path.items() if not _goes_with_another(path, findings_by_path)
+        )
 
-    def _meant(self, word: str) -> Iterator[Finding]:
+    def _findings_of_word(self, word: str) -> Iterator[Finding]:
         if not word or "\0" in word:
             raise BadArgument("a path cannot be empty or hold a null character")
         full = as_named(word)
@@ -96,11 +98,11 @@ class Named:
     def _units(self, path: str, word: str) -> Iterator[Finding]:
         """The unit at `path`; for a directory that rows speak of, the units in it."""
         self._refuse_roots(path, word)
-        found = self.finder.unit_of(path)
-        if found is None:
+        match = self.finder.unit_of(path)
+        if match is None:
             yield from self._stranger(path, word)
             return
-        place, name = found
+        place, name = match
         finding, unit = self.finder.finding_at(place, name), f"{place.path.rstrip('/')}/{name}"
         if finding is None:
             raise NotFound(f"{shown(word)} no longer exists")
@@ -135,8 +137,8 @@ class Named:
         place = self._place(root, parent)
         below = place.child(name) if place and kind_of(status.st_mode) is Kind.DIR else None
         if below is not None:
-            found = replace(self.finder, starts=(below,), stranger=None).find()
-            units = tuple(unit for each in found for unit in singles(each) if _has_shape(unit, self._mappings))
+            findings = replace(self.finder, starts=(below,), stranger=None).find()
+            units = tuple(unit for each in findings for unit in singles(each) if _has_shape(unit, self._mappings))
             if not units:
                 raise NotFound(f"nothing in {shown(word)} is recognised as left by an agent")
             yield from units

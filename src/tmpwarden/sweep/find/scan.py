@@ -152,20 +152,20 @@ class Finder:
         if self.unknown is None or self._is_frozen(place, entry.name):
             return None
         try:
-            found = self.unknown(place, entry.name, kind, entry.stat(follow_symlinks=False))
+            unknown = self.unknown(place, entry.name, kind, entry.stat(follow_symlinks=False))
         except OSError:
             return None
-        if found is not None and kind is Kind.DIR:
+        if unknown is not None and kind is Kind.DIR:
             ours, never = f"-{places.uid()}", place.never_inside(entry.name)
             self.mark(
-                found.path,
+                unknown.path,
                 lambda directory, name: (
                     name == ".git"  # nobody named it, so no proof is worth a repository
                     or (name.endswith(ours) and place.child(name) is not None)  # it may be a temp root of its own
                     or (never is not None and never(directory, name))
                 ),
             )
-        return found
+        return unknown
 
     def turned_down(self, finding: Finding) -> None:
         """It has the name of litter and not its shape, so no row knows it. What rows lead into is told of by itself."""
@@ -216,10 +216,10 @@ class Finder:
     def unit_that_was(self, path: str, status: os.stat_result) -> Finding | None:
         """The unit that lay at `path` and lies elsewhere now, where it looks like `status`."""
         kind = kind_of(status.st_mode)
-        found = self.unit_of(path, kind)
-        if found is None or f"{found[0].path.rstrip('/')}/{found[1]}" != path:
+        unit = self.unit_of(path, kind)
+        if unit is None or f"{unit[0].path.rstrip('/')}/{unit[1]}" != path:
             return None
-        place, name = found
+        place, name = unit
         self._by_path[place.path] = place
         match = place.classify(name, kind)
         return _finding(place, name, kind, match, status) if match and not match.is_never else None
@@ -284,8 +284,8 @@ class Finder:
                     elif match is None and (born := self.birth_at(f"{place.path.rstrip('/')}/{entry.name}", kind)):
                         if wanted(born.litter):
                             yield born
-                    elif match is None and (found := self._unknown_at(place, entry, kind)):
-                        yield found
+                    elif match is None and (unknown := self._unknown_at(place, entry, kind)):
+                        yield unknown
                     elif match is None:
                         self._tell_of(place, entry.name, entry)
                     if match is None:

@@ -136,8 +136,8 @@ class SecondWalker:
         for number in self._order:
             look = self.batch[number]
             seen = look() if look else None
-            told = marshal.dumps(values(seen) if seen else ())
-            _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
+            answer = marshal.dumps(values(seen) if seen else ())
+            _write(writing, len(answer).to_bytes(_LENGTH, "little") + answer)
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -41,14 +41,14 @@ def shape(name: str) -> str:
     """The part of a name that the next one of its kind will have too; `*` for what varies."""
     if "*" in name or "?" in name or "[" in name:
         name = literal(name)
-    found = _TEMPFILE.match(name) if name.startswith("tmp") else None
-    if found:
-        spelled = f"{found[1] or found[2]}*" + _VARIES.sub(r"\1*", name[found.end() :])
+    match = _TEMPFILE.match(name) if name.startswith("tmp") else None
+    if match:
+        pattern = f"{match[1] or match[2]}*" + _VARIES.sub(r"\1*", name[match.end() :])
     else:
-        spelled = _VARIES.sub(r"\1*", name)
-    if spelled.count("*") > 1:
-        spelled = _VARYING.sub("*", spelled)
-    return _first_letter(name) + "*" if spelled == "*" else spelled
+        pattern = _VARIES.sub(r"\1*", name)
+    if pattern.count("*") > 1:
+        pattern = _VARYING.sub("*", pattern)
+    return _first_letter(name) + "*" if pattern == "*" else pattern
 
 
 def _first_letter(name: str) -> str:
@@ -70,21 +70,21 @@ def merged(shapes: Iterable[str]) -> dict[str, str]:
     """Shape -> the shape to tell it under: a name that a wider one covers, or one of several with one beginning."""
     known = list(dict.fromkeys(shapes))
     wide = [(each, matcher(each)) for each in sorted(known, key=len) if "*" in each and each != EVERYTHING]
-    told = {each: next((by for by, covers in wide if covers.match(each)), each) for each in known}
+    group_of = {each: next((by for by, covers in wide if covers.match(each)), each) for each in known}
     alone: dict[str, list[str]] = {}
     for each in known:
-        if told[each] == each and "*" not in each:
-            alone.setdefault(_beginning(each), []).append(each)
-    for beginning, several in alone.items():
-        if beginning and len(several) >= _FEW:
-            told |= dict.fromkeys(several, f"{beginning}*")
-    return told
+        if group_of[each] == each and "*" not in each:
+            alone.setdefault(_prefix(each), []).append(each)
+    for prefix, several in alone.items():
+        if prefix and len(several) >= _FEW:
+            group_of |= dict.fromkeys(several, f"{prefix}*")
+    return group_of
 
 
-def _beginning(shape_: str) -> str:
+def _prefix(shape_: str) -> str:
     """`orch-` of `orch-alpha`; nothing where the name does not begin with a word and a dash, dot or underscore."""
-    found = re.match(r"[A-Za-z0-9]{2,}[-_.]", shape_)
-    return found[0] if found else ""
+    match = re.match(r"[A-Za-z0-9]{2,}[-_.]", shape_)
+    return match[0] if match else ""
 
 
 _MOST_SHAPES, _MOST_WAITING = 2000, 20_000
@@ -150,12 +150,12 @@ class _Root:
         for covers, group in self.many:
             if covers.match(name):
                 return group
-        found = shape(name)
-        if found not in self.groups and len(self.groups) >= _MOST_SHAPES:
-            found = EVERYTHING
-        group = self.groups.setdefault(found, _Group())
-        if group.count == _MANY and found != EVERYTHING:
-            self.many.append((matcher(found), group))
+        name_shape = shape(name)
+        if name_shape not in self.groups and len(self.groups) >= _MOST_SHAPES:
+            name_shape = EVERYTHING
+        group = self.groups.setdefault(name_shape, _Group())
+        if group.count == _MANY and name_shape != EVERYTHING:
+            self.many.append((matcher(name_shape), group))
         return group
 
     def named_groups(self) -> Iterator[tuple[str, _Group]]:
@@ -197,15 +197,15 @@ class Strangers:
 
     def others(self, root: str) -> tuple[int, int]:
         """(bytes, entries) of other users, as far as they can be seen from the directories that were listed."""
-        found = self._roots[root]
-        return found.others_bytes, found.others_count
+        root_ = self._roots[root]
+        return root_.others_bytes, root_.others_count
 
     def measure(self, budget: int | None) -> None:
         """Look into directories, of each group in turn, until so many entries were seen; None: into all of them."""
         groups = self._groups()
-        waiting = [[(root, group, name) for name in group.waiting] for root in groups for _, group in groups[root]]
+        todo = [[(root, group, name) for name in group.waiting] for root in groups for _, group in groups[root]]
         parents = Parents()  # most of a root's strangers have one
-        for root, group, name in (each for row in zip_longest(*waiting) for each in row if each is not None):
+        for root, group, name in (each for row in zip_longest(*todo) for each in row if each is not None):
             limit = None if budget is None else budget // _PART
             seen = None if limit == 0 else _seen(parents, root, name, self.uid, limit)
             group.is_whole &= seen is not None and not seen.at_least
@@ -214,12 +214,12 @@ class Strangers:
                 group.entries += seen.entries
                 group.newest_ns = max(group.newest_ns, seen.newest_ns)
                 budget = None if budget is None else budget - seen.entries
-        for _, group in (each for found in groups.values() for each in found):
+        for _, group in (each for groups_of_root in groups.values() for each in groups_of_root):
             group.waiting.clear()
 
     def unmatched(self) -> tuple[Unmatched, ...]:
         """Biggest first; where sizes are not known, the most numerous."""
-        found = [
+        result = [
             Unmatched(
                 root=root,
                 shape=name,
@@ -233,7 +233,7 @@ class Strangers:
             for root, groups in self._groups().items()
             for name, group in groups
         ]
-        return tuple(sorted(found, key=lambda each: (-each.bytes, -each.count, each.root, each.shape)))
+        return tuple(sorted(result, key=lambda each: (-each.bytes, -each.count, each.root, each.shape)))
 
     def _groups(self) -> dict[str, list[tuple[str, _Group]]]:
         if self._told is None:

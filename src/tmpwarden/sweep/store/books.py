@@ -33,8 +33,8 @@ class Saved:
 def saved_so_far(state: str) -> Saved:
     """Nothing, where nothing was written down or it cannot be read."""
     try:
-        told = state_file.read(f"{state}/{_SAVED}")
-        numbers = [told[name] for name in ("bytes", "entries", "runs")]
+        saved = state_file.read(f"{state}/{_SAVED}")
+        numbers = [saved[name] for name in ("bytes", "entries", "runs")]
     except (KeyError, TypeError):
         return Saved()
     are_counts = all(isinstance(number, int) and number >= 0 for number in numbers)
@@ -61,9 +61,9 @@ def close(prepared: Prepared, by: str, freed_bytes: int, freed_entries: int) -> 
 
 def close_by_receipts(prepared: Prepared, by: str, receipts: Iterable[Receipt]) -> None:
     """The same where receipts are all there is. What only changed its place has freed nothing, and counts no entry."""
-    gone = [receipt for receipt in receipts if receipt.outcome is Outcome.REMOVED]
-    entries = sum(receipt.entries for receipt in gone)
-    close(prepared, by, sum(receipt.freed_bytes for receipt in gone), entries)
+    removed = [receipt for receipt in receipts if receipt.outcome is Outcome.REMOVED]
+    entries = sum(receipt.entries for receipt in removed)
+    close(prepared, by, sum(receipt.freed_bytes for receipt in removed), entries)
 
 
 def note_usage(by: str) -> None:
@@ -76,8 +76,10 @@ def _write(state: str, by: str, roots: Iterable[str], now_ns: int, freed_bytes: 
         with alone(state) as is_alone:
             if is_alone:
                 add_saved(state, freed_bytes, freed_entries)
-                if untold := history.without_a_line(state, roots, now_ns):  # most runs find one, and measure nothing
-                    so_far, seen = saved_so_far(state), _measured(untold)
+                if roots_without_line := history.without_a_line(
+                    state, roots, now_ns
+                ):  # most runs find one, and measure nothing
+                    so_far, seen = saved_so_far(state), _measured(roots_without_line)
                     history.note(state, history.Moment(now_ns, by, seen, so_far.bytes, so_far.entries))
     except (OSError, TmpwardenError):
         return  # a full disk forgets, and harms nothing; who squats our state is told by others
@@ -120,14 +122,14 @@ class CleanCounts:
 
 
 def counts_so_far(state: str) -> CleanCounts:
-    told = state_file.read(f"{state}/{_COUNTS}")
+    counts = state_file.read(f"{state}/{_COUNTS}")
     try:
         return CleanCounts(
-            _count(told["removed_units"]),
-            {str(result): _count(number) for result, number in told["cleans"].items() if result in RESULTS},
-            {str(code): _count(number) for code, number in told["failures"].items()},
-            told["last_result"] if told["last_result"] in RESULTS else "",
-            max(0.0, float(told["last_duration_s"])),
+            _count(counts["removed_units"]),
+            {str(result): _count(number) for result, number in counts["cleans"].items() if result in RESULTS},
+            {str(code): _count(number) for code, number in counts["failures"].items()},
+            counts["last_result"] if counts["last_result"] in RESULTS else "",
+            max(0.0, float(counts["last_duration_s"])),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return CleanCounts()
@@ -137,7 +139,7 @@ def note_clean(state: str, result: CleanResult, duration_s: float, *, is_of_all:
     """One clean that came to its end. What was not confirmed is none."""
     if not result.confirmed:
         return
-    said = "stopped" if result.stopped else "partial" if result.failed else "ok"
+    outcome = "stopped" if result.stopped else "partial" if result.failed else "ok"
     units = result.receipts.sums.units
 
     def add(counts: CleanCounts) -> None:
@@ -145,8 +147,8 @@ def note_clean(state: str, result: CleanResult, duration_s: float, *, is_of_all:
         if result.failed:
             counts.failures["partial"] = counts.failures.get("partial", 0) + 1
         if is_of_all:
-            counts.cleans[said] = counts.cleans.get(said, 0) + 1
-            counts.last_result, counts.last_duration_s = said, round(duration_s, 3)
+            counts.cleans[outcome] = counts.cleans.get(outcome, 0) + 1
+            counts.last_result, counts.last_duration_s = outcome, round(duration_s, 3)
 
     if units or result.failed or is_of_all:
         _change(state, add)
@@ -168,8 +170,8 @@ def _change(state: str, add: Callable[[CleanCounts], None]) -> None:
             if is_alone:
                 counts = counts_so_far(state)
                 add(counts)
-                told = {name: getattr(counts, name) for name in CleanCounts.__slots__}
-                state_file.write(f"{state}/{_COUNTS}", told)
+                fields = {name: getattr(counts, name) for name in CleanCounts.__slots__}
+                state_file.write(f"{state}/{_COUNTS}", fields)
     except (OSError, TmpwardenError):
         return  # who squats our state is told by others
 

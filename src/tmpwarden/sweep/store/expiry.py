@@ -84,12 +84,12 @@ class GivingUp:
 
     def all(self, stored: Iterable[Stored]) -> Iterator[Purged]:
         """Those that went, or would not go."""
-        going = list(stored)
-        self.learn(entry.name for entry in going if entry.name.endswith(quarantine.KEPT))
-        for entry in going:
-            done = self.one(entry)
-            if isinstance(done, Purged):
-                yield done
+        entries = list(stored)
+        self.learn(entry.name for entry in entries if entry.name.endswith(quarantine.KEPT))
+        for entry in entries:
+            purged = self.one(entry)
+            if isinstance(purged, Purged):
+                yield purged
 
     def learn(self, names: Iterable[str]) -> None:
         """Read what is known of these, once for all of them."""
@@ -201,23 +201,23 @@ def _change(judged: JournalWord | None, entry: Stored, now: Measure) -> str | No
 
 
 def _unread(entry: Stored, error: OSError) -> Purged:
-    done = Purged(0, 0, (("", error.strerror or str(error)),), 1)
-    done.place = entry.path
-    return done
+    purged = Purged(0, 0, (("", error.strerror or str(error)),), 1)
+    purged.place = entry.path
+    return purged
 
 
-def ending_of(done: Purged | Back) -> Outcome:
-    if isinstance(done, Purged):
+def ending_of(result: Purged | Back) -> Outcome:
+    if isinstance(result, Purged):
         return Outcome.REMOVED
-    return Outcome.KEPT if done.is_back else Outcome.FAILED
+    return Outcome.KEPT if result.is_back else Outcome.FAILED
 
 
-def instead(receipt: Receipt, done: Purged | Back) -> Receipt:
+def instead(receipt: Receipt, result: Purged | Back) -> Receipt:
     """What is told of a unit that the same run had put aside."""
-    told = replace(receipt, outcome=ending_of(done), undoable=False)
-    if isinstance(done, Purged):
-        return replace(told, freed_bytes=done.freed_bytes)
-    return replace(told, reason=Reason.CHANGED, detail=done.why)
+    new_receipt = replace(receipt, outcome=ending_of(result), undoable=False)
+    if isinstance(result, Purged):
+        return replace(new_receipt, freed_bytes=result.freed_bytes)
+    return replace(new_receipt, reason=Reason.CHANGED, detail=result.why)
 
 
 _PROMISED = frozenset(reason.value for reason in (Reason.NAMED, Reason.OUTLIVED, Reason.UNOWNED))
@@ -228,12 +228,12 @@ def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
     """Destroy what has waited long enough, or what a nearly full memory-backed root cannot afford."""
     now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
     is_time_known = not prepared.settings.unread_limits  # else a user's `[quarantine] keep` may be longer than ours
-    gone: list[Purged] = []
+    purged: list[Purged] = []
     for directory, root in directories(prepared):
         entries = [e for e in quarantine.stored(directory) if is_time_known or e.name.endswith(quarantine.DOOMED)]
         due = [e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)]
         waits = _waits_longer(prepared.state, due, now_ns)
-        gone += giving_up.all(e for e in due if e.name not in waits)
+        purged += giving_up.all(e for e in due if e.name not in waits)
         if (
             is_time_known
             and root
@@ -241,8 +241,8 @@ def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
         ):
             rest = tuple(unused(prepared, (e for e in quarantine.stored(directory) if e.may_go)))
             promised = promised_a_day(prepared.state, rest)
-            gone += giving_up.all(e for e in rest if e.name not in promised)
-    return gone
+            purged += giving_up.all(e for e in rest if e.name not in promised)
+    return purged
 
 
 def _waits_longer(state: str, due: Iterable[Stored], now_ns: int) -> frozenset[str]:
@@ -275,11 +275,11 @@ def expired_rescues(prepared: Prepared) -> Iterator[str]:
         yield f"the rescue {each.id} of {shown(each.path)} was {age} old and was removed"
 
 
-def purge_all(prepared: Prepared, giving_up: GivingUp, resting: Collection[str] = ()) -> list[Purged]:
+def purge_all(prepared: Prepared, giving_up: GivingUp, kept_tokens: Collection[str] = ()) -> list[Purged]:
     """`clean --purge`: whatever can be destroyed, now. `resting`: ids of what waits, whatever was asked for."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
     return list(
-        giving_up.all(unused(prepared, (entry for entry in entries if entry.may_go and entry.name not in resting)))
+        giving_up.all(unused(prepared, (entry for entry in entries if entry.may_go and entry.name not in kept_tokens)))
     )
 
 
@@ -312,7 +312,7 @@ def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
         yield quarantine.beside(root), ""
 
 
-def waiting(root: str) -> Iterator[Stored]:
+def quarantined_entries(root: str) -> Iterator[Stored]:
     """What may be destroyed in the quarantine of a root, oldest first."""
     return (entry for entry in quarantine.stored(quarantine.beside(root)) if entry.may_go)
 

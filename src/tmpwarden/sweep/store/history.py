@@ -63,8 +63,8 @@ def note(state: str, moment: Moment) -> bool:
     """Add a line with the roots that have none in this hour of the clock; False if they all have, or it cannot be.
 
     The caller holds the books (`books.py`): two at once would both see no line."""
-    untold = set(without_a_line(state, moment.roots, moment.at_ns))
-    roots = {root: seen for root, seen in moment.roots.items() if root in untold}
+    missing_roots = set(without_a_line(state, moment.roots, moment.at_ns))
+    roots = {root: seen for root, seen in moment.roots.items() if root in missing_roots}
     if not roots:
         return False
     path = f"{state}/{NAME}"
@@ -78,13 +78,13 @@ def note(state: str, moment: Moment) -> bool:
 
 def without_a_line(state: str, roots: Iterable[str], at_ns: int) -> list[str]:
     """Those of which this hour of the clock has none yet. Looks back no further than that."""
-    told: set[str] = set()
+    noted_roots: set[str] = set()
     for line in reversed(list(_lines(state, lately=True))):
         moment = _decoded(line)
         if moment is not None and moment.at_ns // _HOUR_NS != at_ns // _HOUR_NS:
             break
-        told.update(moment.roots if moment is not None else ())
-    return [root for root in roots if root not in told]
+        noted_roots.update(moment.roots if moment is not None else ())
+    return [root for root in roots if root not in noted_roots]
 
 
 def read(state: str, *, lately: bool = False) -> list[Moment]:
@@ -125,18 +125,18 @@ def _line(moment: Moment, roots: Mapping[str, Usage]) -> dict[str, object]:
 
 
 def _levels(seen: Usage) -> dict[str, list[int]]:
-    told = {"bytes": seen.bytes, "inodes": seen.inodes} | ({"quota": seen.quota} if seen.quota else {})
-    return {name: [level.used, level.free] for name, level in told.items()}
+    levels = {"bytes": seen.bytes, "inodes": seen.inodes} | ({"quota": seen.quota} if seen.quota else {})
+    return {name: [level.used, level.free] for name, level in levels.items()}
 
 
 def _decoded(line: str) -> Moment | None:
     """None for a torn or alien line: somebody's editor must stop no later run."""
     try:
-        told = json.loads(line)
-        at_s = _count(told["at_s"])
-        roots = {str(root): _usage(levels) for root, levels in told["roots"].items()}
-        freed = _level(told["freed"])
-        return Moment(at_s * 10**9, str(told["by"]), roots, freed.used, freed.free)
+        entry = json.loads(line)
+        at_s = _count(entry["at_s"])
+        roots = {str(root): _usage(levels) for root, levels in entry["roots"].items()}
+        freed = _level(entry["freed"])
+        return Moment(at_s * 10**9, str(entry["by"]), roots, freed.used, freed.free)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
 
@@ -192,14 +192,14 @@ Trend = Growing | Steady | TooFew
 def trend(history: Iterable[Moment], root: str, now: Usage, now_ns: int) -> Trend:
     """By the median of all slopes between two moments: neither one big build nor one clean makes a direction."""
     seen = [(each.at_ns, each.roots[root]) for each in history if root in each.roots]
-    found: list[Growing | Steady] = []
+    kinds: list[Growing | Steady] = []
     for window_ns in _WINDOWS_NS:
         points = [(at_ns, used) for at_ns, used in seen if now_ns - window_ns <= at_ns < now_ns][-_MOST_POINTS:]
         if len(points) + 1 >= _LEAST_POINTS and now_ns - points[0][0] >= _HOUR_NS:
-            found += _by_kind([*points, (now_ns, now)])
-    growing = [each for each in found if isinstance(each, Growing)]
+            kinds += _by_kind([*points, (now_ns, now)])
+    growing = [each for each in kinds if isinstance(each, Growing)]
     if not growing:
-        return Steady() if found else TooFew()
+        return Steady() if kinds else TooFew()
     return min(growing, key=lambda each: (each.full_in_s is None, each.full_in_s or 0.0, -each.over_s))
 
 
@@ -207,9 +207,9 @@ def trends(history: Sequence[Moment], spaces: Iterable[Space], now_ns: int) -> t
     return tuple(trend(history, space.path, usage(space), now_ns) for space in spaces)
 
 
-def sentence(found: Trend) -> str:
+def sentence(trend_: Trend) -> str:
     """`grows by 1.2 GB an hour, full in about 9 h`; nothing to say is nothing."""
-    match found:
+    match trend_:
         case Growing(what, per_hour, full_in_s):
             amount = f"{per_hour:,.0f} inodes" if what == "inodes" else size(round(per_hour))
             end = {"bytes": "full", "inodes": "out of inodes", "quota": "at your quota"}[what]
@@ -253,19 +253,19 @@ _NAMED = 50  # of a swarm: hooks may see the same one every minute
 def fields(verdict: Remove) -> dict[str, object]:
     """One line for `Journal.note`."""
     finding, measure = verdict.finding, verdict.evidence.measure
-    said: dict[str, object] = {"path": finding.path, "row": finding.litter.key, "reason": verdict.reason.value}
+    fields_: dict[str, object] = {"path": finding.path, "row": finding.litter.key, "reason": verdict.reason.value}
     if finding.members:
-        said |= {"count": len(finding.members), "names": list(finding.members[:_NAMED])}
-    return said | ({"newest_ns": measure.newest_ns} if measure is not None else {})
+        fields_ |= {"count": len(finding.members), "names": list(finding.members[:_NAMED])}
+    return fields_ | ({"newest_ns": measure.newest_ns} if measure is not None else {})
 
 
 def distinct(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each thing as it was first seen; hooks see it again until it is gone."""
-    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    unique: dict[tuple[object, ...], dict[str, Any]] = {}
     for entry in entries:
         if entry.get("t") == KIND:
-            found.setdefault((entry.get("path"), entry.get("row"), *(entry.get("names") or ())), entry)
-    return list(found.values())
+            unique.setdefault((entry.get("path"), entry.get("row"), *(entry.get("names") or ())), entry)
+    return list(unique.values())
 
 
 def was_used_since(entry: dict[str, Any]) -> bool | None:
@@ -277,13 +277,13 @@ def was_used_since(entry: dict[str, Any]) -> bool | None:
 
 
 def _newest(path: str, names: Iterable[object]) -> Iterator[int]:
-    parent, named = (path, [str(name) for name in names]) if names else os.path.split(path.rstrip("/"))
+    parent, names_ = (path, [str(name) for name in names]) if names else os.path.split(path.rstrip("/"))
     try:
         directory = walk.open_dir(parent)
     except OSError:
         return
     with closing(directory):
-        for name in [named] if isinstance(named, str) else named:
+        for name in [names_] if isinstance(names_, str) else names_:
             measured = walk.measure(directory, name, uid=places.uid(), count_atime=True)
             if measured is not None:
                 yield measured.newest_ns

@@ -209,7 +209,7 @@ class Journal:
     is_open: bool = False
     _reserve: atomic.Reserve | None = None
     _held: list[str] | None = None  # lines that wait for each other
-    _untold: list[str] = field(default_factory=list)  # of what was done while nothing could be written
+    _unwritten: list[str] = field(default_factory=list)  # of what was done while nothing could be written
 
     @property
     def path(self) -> str:
@@ -228,9 +228,9 @@ class Journal:
             self.is_open = False
         if self.is_open and self._reserve:
             self._reserve.refill()
-        if self.is_open and self._untold:
-            untold, self._untold = self._untold, []
-            self._tell(untold)
+        if self.is_open and self._unwritten:
+            unwritten, self._unwritten = self._unwritten, []
+            self._tell(unwritten)
         return self.is_open
 
     def refill(self) -> None:
@@ -289,9 +289,9 @@ class Journal:
         """What cannot be written now is written as soon as there is room."""
         if self._write(lines):
             return True
-        untold = [line for line in lines if not self._write([line])] if len(lines) > 1 else lines
-        self._untold += untold
-        return not untold
+        unwritten = [line for line in lines if not self._write([line])] if len(lines) > 1 else lines
+        self._unwritten += unwritten
+        return not unwritten
 
     def _line(self, fields: dict[str, object]) -> str:
         return dumps({"time": _stamp(), "run": self.run, **fields}, compact=True)
@@ -329,13 +329,13 @@ def open_comebacks(state: str) -> list[Comeback]:
     """Undos that changed a mode, and of which nothing tells how they ended."""
     if ended_well(state):
         return []
-    begun: dict[str, Comeback] = {}
+    comebacks: dict[str, Comeback] = {}
     for entry in entries(state):
         if entry.get("t") == "undoing" and is_whole(entry, COMEBACK):
-            begun[entry["id"]] = Comeback(**{name: entry[name] for name in Comeback.__slots__})
+            comebacks[entry["id"]] = Comeback(**{name: entry[name] for name in Comeback.__slots__})
         elif entry.get("t") in ("undone", "settled", "expired"):
-            begun.pop(str(entry.get("id")), None)
-    return list(begun.values())
+            comebacks.pop(str(entry.get("id")), None)
+    return list(comebacks.values())
 
 
 def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:

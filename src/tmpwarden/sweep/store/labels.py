@@ -134,11 +134,11 @@ def is_carried(name: str) -> bool:
 
 def by_token(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The names of each label, by the digits of its entry."""
-    found: dict[str, list[str]] = {}
+    names_by_token: dict[str, list[str]] = {}
     for name in names:
         if quarantine.is_label(name):
-            found.setdefault(name[:16], []).append(name)
-    return {digits: tuple(sorted(parts)) for digits, parts in found.items()}
+            names_by_token.setdefault(name[:16], []).append(name)
+    return {digits: tuple(sorted(parts)) for digits, parts in names_by_token.items()}
 
 
 def made(names: tuple[str, ...]) -> tuple[str, str] | None:
@@ -315,9 +315,9 @@ def opened(path: str) -> int:
 
 def restorable(state: str, *, must_read: bool = False) -> Waiting:
     """What can come back, by id: of the journals and, after the loss of one, by the labels in quarantine."""
-    waiting = journal.restorable(state, must_read=must_read)
-    waiting.add(sorted(_by_label(state, waiting), key=lambda receipt: str(receipt["time"])))
-    return waiting
+    result = journal.restorable(state, must_read=must_read)
+    result.add(sorted(_by_label(state, result), key=lambda receipt: str(receipt["time"])))
+    return result
 
 
 def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
@@ -329,10 +329,12 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
             continue
         with closing(fd):
             names = os.listdir(fd)
-            untold = [name for name in names if name.endswith(quarantine.KEPT) and quarantine.is_token(name)]
-            untold = [name for name in untold if name not in known]
-            parts = by_token(names) if untold else {}
-            for name in untold:
+            names_without_intent = [
+                name for name in names if name.endswith(quarantine.KEPT) and quarantine.is_token(name)
+            ]
+            names_without_intent = [name for name in names_without_intent if name not in known]
+            parts = by_token(names) if names_without_intent else {}
+            for name in names_without_intent:
                 if label := read(fd, directory, state, parts.get(name[:16], ()), name):
                     yield label.as_receipt()
 
@@ -340,10 +342,10 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
 def untold(state: str) -> list[dict[str, Any]]:
     """Receipts of what is gone, or waits in quarantine, and of which no journal tells: by names alone, oldest first."""
     roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
-    found = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}
-    for entry in journal.entries(state, *ENDINGS) if found else ():
-        found.pop(str(entry.get("id"))[:16], None)
-    return sorted((label.as_receipt() for label in found.values()), key=lambda receipt: str(receipt["time"]))
+    labels_by_token = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}
+    for entry in journal.entries(state, *ENDINGS) if labels_by_token else ():
+        labels_by_token.pop(str(entry.get("id"))[:16], None)
+    return sorted((label.as_receipt() for label in labels_by_token.values()), key=lambda receipt: str(receipt["time"]))
 
 
 def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
@@ -354,11 +356,11 @@ def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
             continue
         with closing(fd):
             names = os.listdir(fd)
-            lying = {name[:16]: name for name in names if quarantine.is_token(name)}
+            token_names = {name[:16]: name for name in names if quarantine.is_token(name)}
             for digits, parts in by_token(names).items():
-                name = lying.get(digits, digits + quarantine.DOOMED)
+                name = token_names.get(digits, digits + quarantine.DOOMED)
                 label = None if name.endswith(quarantine.UNDECIDED) else read(fd, directory, state, parts, name)
-                if label and not (digits not in lying and is_back(label.intent)):
+                if label and not (digits not in token_names and is_back(label.intent)):
                     yield label
 
 

@@ -107,7 +107,7 @@ class Quarantines:
         path = self.directory(root)
         if path not in self._fds:
             try:
-                self._fds[path] = _made(path)
+                self._fds[path] = _make_room(path)
             except UnsafeScratch as squatted:
                 self.refusals[root] = str(squatted)
                 return None
@@ -125,7 +125,7 @@ class Quarantines:
         self._fds.clear()
 
 
-def _made(path: str) -> int:
+def _make_room(path: str) -> int:
     """One refusal for want of room proves nothing, and what is removed in place cannot come back: tried once more."""
     try:
         return opened(path, make=True)
@@ -238,8 +238,8 @@ def contents(directory: str) -> Contents:
         return Contents()
     with closing(fd):
         names = os.listdir(fd)
-        found = [_looked_at(fd, directory, name) for name in names if is_token(name)]
-    entries = sorted((entry for entry in found if entry is not None), key=lambda entry: entry.taken_ns)
+        all_entries = [_looked_at(fd, directory, name) for name in names if is_token(name)]
+    entries = sorted((entry for entry in all_entries if entry is not None), key=lambda entry: entry.taken_ns)
     return Contents(tuple(entries), tuple(sorted(name for name in names if not (is_token(name) or is_label(name)))))
 
 
@@ -284,15 +284,15 @@ def finish(entry: Stored) -> purge.Purged:
     with closing(opened(entry.directory)) as fd:
         try:
             with resumed(fd, entry.name) as doomed:
-                done = purge.purge(doomed)
+                purged = purge.purge(doomed)
         except FileNotFoundError:
             return purge.Purged(0, 0, (), 0)
-        return _placed(done, entry, entry.name)
+        return _placed(purged, entry, entry.name)
 
 
-def _placed(done: purge.Purged, entry: Stored, name: str) -> purge.Purged:
-    done.place = f"{entry.directory}/{name}"
-    return done
+def _placed(purged: purge.Purged, entry: Stored, name: str) -> purge.Purged:
+    purged.place = f"{entry.directory}/{name}"
+    return purged
 
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:

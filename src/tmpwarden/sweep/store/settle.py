@@ -34,12 +34,12 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
     yield from _carried(journal, prepared)
-    untold = list(_untold(journal, prepared))
-    if ended_well(journal.state) and not untold:
+    open_intents_ = list(_open_intents(journal, prepared))
+    if ended_well(journal.state) and not open_intents_:
         return
     way_back.mend(journal)
     yield from remove_left(journal)
-    for intent in (*open_intents(journal.state), *untold):
+    for intent in (*open_intents(journal.state), *open_intents_):
         measure = None
         if intent.quarantine:
             ending, measure = _in_quarantine(intent, prepared)
@@ -74,8 +74,8 @@ def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
 
 def _finish(journal: Journal, fd: int, name: str, label: labels.Label) -> None:
     """Emptied first, then told, and only then without its name, as the run before would have done."""
-    begun = label.intent.device, label.intent.inode, None
-    with resumed(fd, name, begun=begun) as doomed:
+    identity = label.intent.device, label.intent.inode, None
+    with resumed(fd, name, begun=identity) as doomed:
         purge.empty(doomed)
         if journal.open() and _is_told(journal, label):
             purge.purge(doomed)
@@ -89,7 +89,7 @@ def _is_told(journal: Journal, label: labels.Label) -> bool:
     return journal.note(str(receipt.pop("t")), **receipt)
 
 
-def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
+def _open_intents(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
     """By the labels in quarantine: what was begun and no journal tells of. What has ended is told, and unlabelled."""
     end = good_end(journal.state)
     for directory, _ in directories(prepared):
@@ -99,26 +99,29 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
             continue
         with closing(fd):
             names = os.listdir(fd)
-            lying = {name[:16]: name for name in names if quarantine.is_token(name)}
+            token_names = {name[:16]: name for name in names if quarantine.is_token(name)}
             labelled = [
                 (digits, parts)
                 for digits, parts in labels.by_token(names).items()
-                if not (_is_before(end, parts) and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
+                if not (
+                    _is_before(end, parts)
+                    and token_names.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED))
+                )
             ]
             wanted = {digits for digits, _ in labelled}
             ended = _in_journal(journal, wanted, labels.ENDINGS)
-            told = ended | _in_journal(journal, wanted, ("intent",))
+            settled = ended | _in_journal(journal, wanted, ("intent",))
             for digits, parts in labelled:
-                token = lying.get(digits, "")
-                is_told = digits in (told if token else ended)
+                token = token_names.get(digits, "")
+                is_told = digits in (settled if token else ended)
                 yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=is_told)
 
 
 def _is_before(end: tuple[str, str] | None, parts: tuple[str, ...]) -> bool:
     """Whether it was taken before the run that ended well ended, and so stands in the journal: a later run may have
     found no room for a line."""
-    made = labels.made(parts)
-    return end is not None and made is not None and (made[0] == end[0] or made[1] < end[1])
+    birth = labels.made(parts)
+    return end is not None and birth is not None and (birth[0] == end[0] or birth[1] < end[1])
 
 
 def _in_journal(journal: Journal, wanted: set[str], kinds: tuple[str, ...]) -> frozenset[str]:
@@ -305,5 +308,5 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
             if not isinstance(users, Nobody):
                 return "left alone"
             # where no birth was noted an inode number is no identity (law 6): whatever is younger stops this
-            done = purge_in_place(doomed, newest_ns=intent.newest_ns, links=intent.links)
-            return "left alone" if done.left else _FINISHED
+            outcome = purge_in_place(doomed, newest_ns=intent.newest_ns, links=intent.links)
+            return "left alone" if outcome.left else _FINISHED

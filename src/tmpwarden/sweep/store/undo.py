@@ -48,7 +48,7 @@ def undo(token: str | None = None, to: str | None = None) -> Packed[Restored]:
     with _Doors(journal.state) as doors, journal.together():
         restored = Packed(_each(journal, _chosen(known, token, doors), to, doors))
     if not restored:
-        raise _nothing(token, journal.state)
+        raise _nothing_to_undo(token, journal.state)
     return restored
 
 
@@ -140,8 +140,8 @@ def _each(journal: Journal, chosen: Iterable[_Found], to: str | None, doors: _Do
 
 def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Found]:
     if token is not None:
-        found = [name for name in known if name.startswith(token) and token]
-        for entry in (known[name] for name in (found if len(found) == 1 else ())):
+        matches = [name for name in known if name.startswith(token) and token]
+        for entry in (known[name] for name in (matches if len(matches) == 1 else ())):
             yield entry, doors.holding(entry)
         return
     last = next((entry["run"] for entry in known.newest_first() if doors.holding(entry)), None)
@@ -150,13 +150,13 @@ def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Found
             yield entry, place
 
 
-def _nothing(token: str | None, state: str) -> NotFound:
+def _nothing_to_undo(token: str | None, state: str) -> NotFound:
     """What lies there and is in no story is not nothing."""
     hint = "`tmpwarden log` lists what was removed and what can come back"
     for directory, names in quarantined(state):
         if token is None or any(name.startswith(token) for name in names):
-            told = f"{plural(len(names), 'item')} in quarantine cannot be brought back: their places are not known"
-            return NotFound(told, hint=f"check {shown(directory)}, and move out what you need")
+            summary = f"{plural(len(names), 'item')} in quarantine cannot be brought back: their places are not known"
+            return NotFound(summary, hint=f"check {shown(directory)}, and move out what you need")
     if token is None:
         return NotFound("there is nothing to bring back", hint=hint)
     return NotFound(f"nothing in quarantine has the ID {shown(token)}", hint=hint)

@@ -163,13 +163,13 @@ def remove_left(journal: Journal) -> Iterator[str]:
 
 
 def _open(state: str) -> list[str]:
-    begun: dict[str, str] = {}
+    moves: dict[str, str] = {}
     for entry in () if ended_well(state) else entries(state):
         if entry.get("t") == "staging":
-            begun[str(entry.get("id"))] = str(entry.get("path"))
+            moves[str(entry.get("id"))] = str(entry.get("path"))
         elif entry.get("t") == "unstaged":
-            begun.pop(str(entry.get("id")), None)
-    return list(begun.values())
+            moves.pop(str(entry.get("id")), None)
+    return list(moves.values())
 
 
 def _why_it_stays(place: str) -> str | None:

@@ -144,14 +144,14 @@ class Actor:
             return
         if not is_known:
             self._remember_parent(dir_fd)
-        heard = [verdict] if is_fresh else list(self._heard_again(verdict, dir_fd))
-        if not heard:
+        verdicts = [verdict] if is_fresh else list(self._judge_again(verdict, dir_fd))
+        if not verdicts:
             yield Receipt(finding, Outcome.VANISHED, verdict.reason)
-        for part in heard:
+        for part in verdicts:
             _race_window("walked, not yet taken")
             yield _kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
 
-    def _heard_again(self, verdict: Remove, dir_fd: int) -> Iterator[Verdict]:
+    def _judge_again(self, verdict: Remove, dir_fd: int) -> Iterator[Verdict]:
         """What is to be purged at once will be walked in quarantine: until then the walk of its judging must do."""
         known = None if self._token(verdict).endswith(quarantine.KEPT) else verdict.evidence.measure
         return self.weigher.again(verdict.finding, dir_fd, known)
@@ -176,8 +176,8 @@ class Actor:
         id_ = self._token(verdict)
         is_kept = id_.endswith(quarantine.KEPT)
         deed.roll = self.weigher.world.roll_of(finding.path)
-        gripped = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
-        return gripped if isinstance(gripped, GrippedUnit) else self._refused(deed, gripped)
+        unit = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
+        return unit if isinstance(unit, GrippedUnit) else self._refused(deed, unit)
 
     def _without_quarantine(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         """What is worth something stays where a quarantine is refused and its own disk has room: that the journal
@@ -198,8 +198,8 @@ class Actor:
     def _without_room(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         is_allowed = is_certain(verdict) if not self.keep_for_undo else may_go_for_good(verdict)
         self._room = self._room or WithoutRoom(self.journal, self.weigher.world, self.rescuer)
-        if is_allowed and not self.only_into_quarantine and (done := self._room.take(verdict, dir_fd)):
-            return done
+        if is_allowed and not self.only_into_quarantine and (receipt := self._room.take(verdict, dir_fd)):
+            return receipt
         self._strand(verdict)
         return None
 
@@ -207,8 +207,8 @@ class Actor:
         if not self.keep_for_undo and any(each.finding == verdict.finding for each, _ in self.stranded):
             return  # a second try
         is_doubted = doubt.frees_nothing(verdict)
-        told = doubt.nowhere_to_wait(verdict) if is_doubted else no_room(verdict, self.journal.state)
-        self.stranded.append((verdict, told))
+        sentence = doubt.nowhere_to_wait(verdict) if is_doubted else no_room(verdict, self.journal.state)
+        self.stranded.append((verdict, sentence))
 
     def _refused(self, deed: Deed, result: str | Receipt) -> Receipt | None:
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
@@ -246,10 +246,10 @@ class Actor:
             return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=detail)
         _race_window("judged, to be removed in place")
         self.weigher.world.refresh()
-        heard = sorted(self.weigher.again(verdict.finding, dir_fd), key=lambda part: isinstance(part, Keep))
-        if not heard:
+        verdicts = sorted(self.weigher.again(verdict.finding, dir_fd), key=lambda part: isinstance(part, Keep))
+        if not verdicts:
             return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
-        first = heard[0]
+        first = verdicts[0]
         if isinstance(first, Keep):
             return _kept(first)
         if first.doubt and doubt.may_only_wait(first.finding):
@@ -257,8 +257,8 @@ class Actor:
         if not first.finding.members and (unclear := doubt.refusal(first, dir_fd, in_place=True)):
             return unclear
         may_go = self._member_may_go(first, dir_fd)
-        done = remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))
-        return self._without_room(first, dir_fd) if done.reason is Reason.NO_JOURNAL else done
+        receipt = remove_in_place(first, dir_fd, self.journal, may_go, doubt.users_by_kernel(first))
+        return self._without_room(first, dir_fd) if receipt.reason is Reason.NO_JOURNAL else receipt
 
     def _record(self, receipt: Receipt) -> Receipt:
         return record(receipt, self.journal)

@@ -166,10 +166,10 @@ class NamedTake:
         os.close(deed.dir_fd)
         if receipt.undoable:
             return receipt
-        done = carried_out(job_of(deed, receipt, measure))
-        self.journal.note("purged", id=receipt.id, freed=done.freed_bytes, failed=done.detail)
+        receipts = carried_out(job_of(deed, receipt, measure))
+        self.journal.note("purged", id=receipt.id, freed=receipts.freed_bytes, failed=receipts.detail)
         labels.remove(deed.quarantine_fd, deed.labels)
-        return done
+        return receipts
 
     def _judged_inside(self, deed: Deed) -> Remove | Keep:
         finding, weigher = deed.verdict.finding, self.prepared.weigher

@@ -88,8 +88,8 @@ def refusal(verdict: Remove, dir_fd: int, name: str = "", *, in_place: bool = Fa
     finding = verdict.finding
     if not verdict.doubt and not (in_place and finding.litter.worth is Worth.SOME):
         return None
-    unseen = NotMeasured(verdict.doubt, askable=True) if verdict.doubt else Nobody()
-    match kernel_word.confirmed(unseen, dir_fd, name or finding.name):
+    users = NotMeasured(verdict.doubt, askable=True) if verdict.doubt else Nobody()
+    match kernel_word.confirmed(users, dir_fd, name or finding.name):
         case Nobody():
             return None
         case Held(by):
@@ -98,7 +98,7 @@ def refusal(verdict: Remove, dir_fd: int, name: str = "", *, in_place: bool = Fa
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=why)
 
 
-def answered(verdict: Remove) -> Users:
+def users_by_kernel(verdict: Remove) -> Users:
     """Who uses a unit that `refusal` does not keep: the doubt, if there was one, is resolved."""
     return Nobody() if verdict.doubt else verdict.evidence.users
 

@@ -42,12 +42,12 @@ class Rescuer:
         finding, owner = verdict.finding, verdict.evidence.owner
         place = Endangered(quarantine_fd, token, finding.path, finding.session or owner.session)
         files = self.settings.rescue_files
-        done = save(place, self.settings, now_s=self.now_ns() / 1e9, git=must, files=files)
-        if isinstance(done, Rescued):
-            told.later(done)
-        if must and not isinstance(done, Rescued):
-            return done or Refused("no unique work was found in it, although there must be some")
-        return done if isinstance(done, Rescued) else None
+        result = save(place, self.settings, now_s=self.now_ns() / 1e9, git=must, files=files)
+        if isinstance(result, Rescued):
+            told.later(result)
+        if must and not isinstance(result, Rescued):
+            return result or Refused("no unique work was found in it, although there must be some")
+        return result if isinstance(result, Rescued) else None
 
     def _wants_files(self, verdict: Remove) -> bool:
         """What a session left, and had room for a person's files."""

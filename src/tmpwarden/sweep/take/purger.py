@@ -86,7 +86,7 @@ class Purger:
             return
         jobs, self._jobs = self._jobs, None
         left = dict(enumerate(jobs))
-        for number in _drawn(self._tickets):
+        for number in _draw(self._tickets):
             yield carried_out(left.pop(number))
         os.close(self._tickets)
         lines, hangs = self._lines()
@@ -98,24 +98,24 @@ class Purger:
 
     def _lines(self) -> tuple[list[bytes], bool]:
         """What the worker told until its end; and whether it hangs, and what it was at had better be left alone."""
-        heard, hangs = b"", False
+        received, hangs = b"", False
         with closing(self._pipe):
             while self._followed is None or self._followed.speaks(self._pipe):
                 more = os.read(self._pipe, 1 << 16)
                 if not more:
                     break
-                heard += more
+                received += more
             else:
                 hangs = self._end(self._followed)
                 os.set_blocking(self._pipe, False)
                 with contextlib.suppress(BlockingIOError):
-                    heard += os.read(self._pipe, 1 << 20)
+                    received += os.read(self._pipe, 1 << 20)
         if self._followed is None:
             reap(self._pid)
         else:
             hangs = not self._followed.end() or hangs
             self._followed.close()
-        return [line for line in heard.splitlines(keepends=True) if line.endswith(b"\n")], hangs
+        return [line for line in received.splitlines(keepends=True) if line.endswith(b"\n")], hangs
 
     def _end(self, worker: Followed) -> bool:
         """Whether it hung. One that somebody stopped is told and its work was resumed."""
@@ -162,7 +162,7 @@ def _deal(pipe: int, count: int) -> None:
             raise BlockingIOError
 
 
-def _drawn(tickets: int) -> Iterator[int]:
+def _draw(tickets: int) -> Iterator[int]:
     """A pipe gives each ticket to one of those who read from it."""
     while ticket := os.read(tickets, _TICKET):
         yield int.from_bytes(ticket, "little")
@@ -173,7 +173,7 @@ def _work(jobs: list[Job], tickets: int, reading: int, writing: int) -> None:
     os.close(reading)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for number in _drawn(tickets):
+    for number in _draw(tickets):
         os.write(writing, json.dumps((number, *_destroy(jobs[number]))).encode() + b"\n")
 
 

@@ -39,8 +39,8 @@ def users_of(
             return held
         case Nobody() | NotMeasured() as unseen:
             pass
-    if not verdict.finding.members and (named := _named(verdict, world)):
-        return Held((named,))
+    if not verdict.finding.members and (witness := _tmpdir_witness(verdict, world)):
+        return Held((witness,))
     if world.newly_bound or _may_be_locked(verdict, world):
         match _locked_or_bound(world, quarantine_fd, token, inside):
             case Nobody():
@@ -54,11 +54,11 @@ def users_of(
     return unseen
 
 
-def _named(verdict: Remove, world: World) -> Witness | None:
+def _tmpdir_witness(verdict: Remove, world: World) -> Witness | None:
     """A variable or a record holds a name, not a descriptor: it still says the old one."""
     match world.holders.within(verdict.finding.path):
-        case Held(by) if found := [witness for witness in by if witness.kind is WitnessKind.TMPDIR]:
-            return found[0]
+        case Held(by) if tmpdirs := [witness for witness in by if witness.kind is WitnessKind.TMPDIR]:
+            return tmpdirs[0]
         case Held() | Nobody() | NotMeasured():
             claims = world.owner_of(verdict.finding, verdict.evidence.measure)[1]
             return claims[0] if claims else None

@@ -274,8 +274,8 @@ class GrippedUnit:
 
 def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Receipt:
     """TAKEN, as `token`, with `deed.names` filled, or why not. `id_`: what journal and receipts call it."""
-    gripped = grip(deed, id_, token)
-    return next(take_all(deque([gripped]), journal))[1] if isinstance(gripped, GrippedUnit) else gripped
+    unit = grip(deed, id_, token)
+    return next(take_all(deque([unit]), journal))[1] if isinstance(unit, GrippedUnit) else unit
 
 
 def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:

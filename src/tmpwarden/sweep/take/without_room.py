@@ -60,24 +60,24 @@ class WithoutRoom:
             return None
         for directory in labels.places_for(state, finding.root, finding.path):
             with closing(labels.opened(directory)) as fd:
-                if done := self._taken(verdict, Deed(verdict, dir_fd, fd, directory)):
-                    return done
+                if receipt := self._taken(verdict, Deed(verdict, dir_fd, fd, directory)):
+                    return receipt
         return None
 
     def _taken(self, verdict: Remove, deed: Deed) -> Receipt | None:
-        gripped = grip(deed, os.urandom(8).hex() + quarantine.DOOMED, "")
-        if not isinstance(gripped, GrippedUnit):
-            return gripped if isinstance(gripped, Receipt) else refused(verdict, gripped)
+        unit = grip(deed, os.urandom(8).hex() + quarantine.DOOMED, "")
+        if not isinstance(unit, GrippedUnit):
+            return unit if isinstance(unit, Receipt) else refused(verdict, unit)
         try:
-            name = labels.carried(label_of(gripped, self.journal.run))
+            name = labels.carried(label_of(unit, self.journal.run))
             if name is None:
                 return None
             deed.carried, first = name, quarantine.first_name(name)
             result = take.take(
-                deed.dir_fd, verdict.finding.name, gripped.pinned, quarantine_fd=deed.quarantine_fd, token=first
+                deed.dir_fd, verdict.finding.name, unit.pinned, quarantine_fd=deed.quarantine_fd, token=first
             )
         finally:
-            gripped.let_go()
+            unit.let_go()
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
             return None
         if result != Taken.TAKEN:
@@ -94,18 +94,20 @@ class WithoutRoom:
         (name,) = deed.names
         try:
             with judged(deed.quarantine_fd, name, job.verdict, job.users, born_ns=job.born_ns) as doomed:
-                done = purge.empty(doomed)
+                purged = purge.empty(doomed)
         except OSError as error:
             detail = f"{error.strerror or error}; it is in {deed.directory}/{name}"
             return replace(job.receipt, outcome=Outcome.FAILED, detail=detail)
         self._emptied.append((deed.directory, name, (deed.verdict.finding.device, deed.verdict.finding.inode)))
         _race_window("emptied without room, not yet told")
         if self.journal.open():
-            self.journal.note("purged", id=job.receipt.id, freed=done.freed_bytes, failed=done.trouble)
+            self.journal.note("purged", id=job.receipt.id, freed=purged.freed_bytes, failed=purged.trouble)
             self.finish()
-        failed = f"{done.trouble}; the rest is in {deed.directory}/{name}" if done.failed else ""
+        failed = f"{purged.trouble}; the rest is in {deed.directory}/{name}" if purged.failed else ""
         outcome = Outcome.FAILED if failed else job.receipt.outcome
-        return replace(job.receipt, outcome=outcome, freed_bytes=done.freed_bytes, entries=done.entries, detail=failed)
+        return replace(
+            job.receipt, outcome=outcome, freed_bytes=purged.freed_bytes, entries=purged.entries, detail=failed
+        )
 
     def finish(self) -> None:
         """What was emptied loses its name, now that the journal tells of it. Else the next run does this."""

@@ -71,13 +71,13 @@ class World:
 
     @property
     def holders(self) -> Holders:
-        return self._looked()[0]
+        return self._look()[0]
 
     def owner_of(self, finding: Finding, measure: Measure | None) -> tuple[Owner, tuple[Witness, ...]]:
         """Whose it is, and who claims it. `measure`: None where it has not been walked."""
-        return self._looked()[1](finding, measure)
+        return self._look()[1](finding, measure)
 
-    def _looked(self) -> tuple[Holders, OwnerOf]:
+    def _look(self) -> tuple[Holders, OwnerOf]:
         if self._seen is None:
             self._seen = self.look(self.workers | self.walkers, False)
         return self._seen
@@ -211,15 +211,15 @@ def inspect_git(
     for relative in evidence.measure.git:
         try:
             excused = work.no_excuse if relative or excuses is None else excuses
-            found = work.inspect(
+            inspection = work.inspect(
                 dir_fd, name or finding.name, relative, was=finding.path, excuses=excused, temp_root=finding.root
             )
         except gitdir.Unclear as unclear:
             where = f"{relative}: " if relative else ""
             return replace(evidence, git_losses=GitUnclear(f"{where}{unclear}"))
-        losses += found.losses
-        entries += [found.worktree_of] if found.worktree_of else []
-        origins += found.rests_on
+        losses += inspection.losses
+        entries += [inspection.worktree_of] if inspection.worktree_of else []
+        origins += inspection.rests_on
     return replace(
         evidence,
         git_losses=tuple(losses),

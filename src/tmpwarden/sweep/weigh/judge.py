@@ -52,8 +52,8 @@ def judge(
     )
     if reason is not None:
         return Keep(finding, evidence, reason, detail)
-    going = thresholds.named_reason if finding.path in thresholds.named else _GONE[evidence.owner.state]
-    return Remove(finding, evidence, going, _doubt(evidence))
+    reason_to_remove = thresholds.named_reason if finding.path in thresholds.named else _GONE[evidence.owner.state]
+    return Remove(finding, evidence, reason_to_remove, _doubt(evidence))
 
 
 _Kept = tuple[Reason, str] | None

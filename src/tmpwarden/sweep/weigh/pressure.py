@@ -81,8 +81,8 @@ class Pressure:
         else:
             left, goal = f"is still {_percent(root)} % full", f"{self.low_percent} %"
         kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_TOLD]
-        told = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
-        stays = told or "there is nothing else of agents"
+        amounts = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
+        stays = amounts or "there is nothing else of agents"
         whose = "`tmpwarden doctor` says who uses the rest"
         return f"{shown(root)} {left} (goal: {goal}), and nothing else can be removed ({stays}): {whose}"
 

@@ -127,8 +127,8 @@ class Weigher:
             return verdict
         if isinstance(evidence.users, NotMeasured):
             return verdict  # pressure destroys at once, and a doubt allows no more than quarantine
-        hurried = replace(self.thresholds, hurried=True)
-        sooner = judge(finding, evidence, thresholds=hurried, now_ns=now_ns, standing=standing)
+        under_pressure = replace(self.thresholds, hurried=True)
+        sooner = judge(finding, evidence, thresholds=under_pressure, now_ns=now_ns, standing=standing)
         # what keeps it now is what keeps it in a hurry: "goes when it is 3d old" would be no promise here
         return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else sooner
 
