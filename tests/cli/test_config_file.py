@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.command import answer, data, tmpwarden
 from support.terminal import on_a_terminal
 from tmpwarden.catalogue.keys import KEYS, TABLES
-from tmpwarden.catalogue.sample import CannotEdit, sample, schema, spelled, with_key, without_key
+from tmpwarden.catalogue.sample import CannotEdit, sample, schema, toml_text, with_key, without_key
 from tmpwarden.catalogue.settings import Settings, load_settings
 
 _WRONG = {"flag": '"yes"', "age": '"5 days"', "share": '"high"', "size": '"big"', "word": '"never"',
@@ -141,10 +141,10 @@ def test_any_document_with_one_key_set_is_that_document_with_that_key(
     document: dict[str, dict[str, object]], value: object
 ) -> None:
     key = KEYS["rescue.patterns"]
-    lines = [f"[{table}]\n" + "".join(f"{k} = {spelled(key, v)}\n" for k, v in content.items())
+    lines = [f"[{table}]\n" + "".join(f"{k} = {toml_text(key, v)}\n" for k, v in content.items())
              for table, content in document.items()]  # fmt: skip
     text = "# a\n".join(lines)
-    new = with_key(text, "b", "x", spelled(key, value))
+    new = with_key(text, "b", "x", toml_text(key, value))
     assert tomllib.loads(new) == {**document, "b": {**document.get("b", {}), "x": value}}
     gone = without_key(new, "b", "x")
     assert "x" not in tomllib.loads(gone)["b"]

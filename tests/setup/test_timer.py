@@ -175,7 +175,7 @@ def test_a_broken_config_of_a_user_costs_the_journal_a_few_lines_that_name_the_u
 def test_an_answer_that_is_cut_short_stops_no_other_user(capsys: pytest.CaptureFixture[str]) -> None:
     """Root listens to so much of a child and no further."""
     for answer in ('[["' + "x" * 100, "7", "[[1], 2, 3]", ""):
-        assert tick._understood(per_user.Heard(answer)) == ([], "its process returned an invalid answer")
+        assert tick._decode_answer(per_user.Heard(answer)) == ([], "its process returned an invalid answer")
     tick._print("alice: ", ["a\nroot: all is well", "b", "b"], "c\nd" * 1000)
     told = capsys.readouterr()
     assert told.out.splitlines() == ["alice: $'a\\nroot: all is well'", "alice: b"]

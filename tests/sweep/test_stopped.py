@@ -30,7 +30,7 @@ def workers() -> list[int]:
 
 def test_a_clean_ends_without_a_helper_that_is_stopped(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     units = [claude_session(own_world / "tmp", files=10, recorded=False) for _ in range(4)]
-    me, draw, others = os.getpid(), purger._drawn, set(workers())  # servers that other tests have started
+    me, draw, others = os.getpid(), purger._draw, set(workers())  # servers that other tests have started
 
     def stopped(tickets: int) -> Iterator[int]:
         """The worker at its first ticket, which the clean leaves to it."""
@@ -42,7 +42,7 @@ def test_a_clean_ends_without_a_helper_that_is_stopped(own_world: Path, monkeypa
             os.kill(os.getpid(), signal.SIGSTOP)
             yield number
 
-    monkeypatch.setattr(purger, "_drawn", stopped)
+    monkeypatch.setattr(purger, "_draw", stopped)
     monkeypatch.setattr(purger, "_WORTH_A_FORK", 1)
     monkeypatch.setattr(following, "STOPPED_S", 0.5)
     result = clean(Request(quarantine=False), now_ns=later(100))
