@@ -8,7 +8,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak zipapp
+.PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak zipapp pictures
 PINS := tools/constraints.txt
 
 scan: venv
@@ -93,9 +93,12 @@ soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mo
 generate: dev  # what is made from the TOML files of the agents; a test finds it stale
 	$(BIN)/python tools/generate.py
 
-docs: dev  # reference pages; as root also the pictures, those of the report with Chromium and playwright
+docs: dev  # reference pages; as root also the pictures of terminals. A second run changes nothing
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures.py
+
+pictures: dev  # those of the report too: they show dates, so look at them before you commit; needs root, Chromium, playwright
+	$(BIN)/python docs/pictures.py --report
 
 zipapp: venv  # dist/tmpwarden.pyz: one file for machines where nothing may be installed
 	$(BIN)/python tools/pack_zipapp.py dist/tmpwarden.pyz

@@ -1,7 +1,9 @@
-"""Draw the pictures of the documentation: `make docs`. Real commands in a world of their own; needs root and Chromium.
+"""Draw the pictures of the documentation: the terminals with `make docs`, the report too with `make pictures`. Real
+commands in a world of their own; needs root, the report also Chromium.
 
 The world is a mount namespace with a small /tmp, a home, a user `you` on a host `devbox`, left-overs of agents, two
-sessions that live, and eight days of history. Terminals become SVG by rich, the report PNG by Chromium.
+sessions that live, and eight days of history. Terminals become SVG by rich, the report PNG by Chromium. A second run
+draws the same terminals byte for byte; the report shows dates, so it is drawn anew only when somebody asks for it.
 """
 
 from __future__ import annotations
@@ -51,21 +53,25 @@ def main() -> int:
         print("pictures are left as they are: they need root, for a /tmp of their own", file=sys.stderr)
         return 0
     if os.environ.get("PICTURES") != "inside":
-        command = ["unshare", "--mount", "--uts", "--propagation", "private", sys.executable, __file__]
+        command = ["unshare", "--mount", "--uts", "--propagation", "private", sys.executable, __file__, *sys.argv[1:]]
         return subprocess.run(command, env={**os.environ, "PICTURES": "inside"}, check=False).returncode
     PICTURES.mkdir(exist_ok=True)
     page = Path("/srv/report.html")
-    with _world():
+    with _world() as pids:
         for name, command in TERMINALS.items():
-            (PICTURES / f"{name}.svg").write_text(_drawn(_as_you(_seen_by_a_person, command)))
-        page.write_bytes(_as_you(_report, "").encode())
-    _photograph(page)
+            text = _as_you(_seen_by_a_person, command)
+            for shown_pid, pid in enumerate(pids, 4711):  # the kernel gives other numbers each time
+                text = text.replace(f"pid {pid}", f"pid {shown_pid}").replace(f", {pid})", f", {shown_pid})")
+            (PICTURES / f"{name}.svg").write_text(_drawn(text))
+        if "--report" in sys.argv:
+            page.write_bytes(_as_you(_report, "").encode())
+            _photograph(page)
     return 0
 
 
 @contextmanager
-def _world() -> Iterator[None]:
-    """Everything below belongs to this namespace and ends with it."""
+def _world() -> Iterator[list[int]]:
+    """The pids of two sessions. Everything below belongs to this namespace and ends with it."""
     socket.sethostname("devbox")
     for place, size in ((TMP, "1g"), (HOME.parent, "64m"), (Path("/srv"), "64m")):
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=1777,size={size}", "none", place], check=True)
@@ -82,9 +88,11 @@ def _world() -> Iterator[None]:
             _plant()
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0, "the world could not be made"
+        workers: list[subprocess.Popen[bytes]] = []
         for session, program in (("9b2d7e10-44c8-4f0a-8d53-61f2a0c7be94", "node"), ("s-live", "vite")):
-            ended.callback(_worker(session, program).kill)
-        yield
+            workers.append(_worker(session, program))
+            ended.callback(workers[-1].kill)
+        yield [worker.pid for worker in workers]
 
 
 def _become_you() -> None:
