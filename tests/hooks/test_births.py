@@ -16,7 +16,7 @@ from support.mounts import needs_root, tmpfs
 from support.planted import DAYS
 from tmpwarden.hooks import notebook
 from tmpwarden.leases import births, claims
-from tmpwarden.lifecycle.births import is_named, note
+from tmpwarden.lifecycle.births import FinishedCall, is_named, note
 from tmpwarden.model.belongings import Birth
 from tmpwarden.oskit.files.dated import dated_tree
 
@@ -86,15 +86,21 @@ def test_what_was_there_before_the_call_is_not_its_birth(own_world: Path) -> Non
     command = f"cat {root}/old.txt > {root}/new.txt"
     call = {"agent": "claude", "session": SESSION, "command": command, "output": ""}
     until_ns = time.time_ns()
-    found = note(str(state), str(root), **call, since_ns=since_ns, until_ns=until_ns, window=(since_ns, until_ns))
+    found = note(
+        str(state), str(root), FinishedCall(**call, since_ns=since_ns, until_ns=until_ns, window=(since_ns, until_ns))
+    )
     assert [(Path(birth.path).name, birth.owned) for birth in found] == [("new.txt", True)]
     ticked(own_world, until_ns)
     (root / "newer.txt").write_text("x")
     late = call | {"command": f"cat > {root}/newer.txt"}
-    found = note(str(state), str(root), **late, since_ns=since_ns, until_ns=time.time_ns(), window=(since_ns, until_ns))
+    found = note(
+        str(state),
+        str(root),
+        FinishedCall(**late, since_ns=since_ns, until_ns=time.time_ns(), window=(since_ns, until_ns)),
+    )
     assert [(Path(birth.path).name, birth.owned) for birth in found] == [("newer.txt", False)], "after the call"
     (root / "late.txt").write_text("x")
-    found = note(str(state), str(root), **call, since_ns=since_ns - 2, until_ns=since_ns - 1)
+    found = note(str(state), str(root), FinishedCall(**call, since_ns=since_ns - 2, until_ns=since_ns - 1))
     assert found == []
 
 

@@ -52,7 +52,7 @@ def for_each_user(call: Call, ask: Ask, *, yes: bool = True, limit_s: float = LI
     users = users_of(places.temp_roots(call.roots))
     preload()
     with stopping(is_removing=True) as stop, Progress(wanted=not call.json) as progress:
-        reports = list(_reports(call, ask, users, limit_s + _LAST_WORDS_S, stop, progress))
+        reports = list(_reports(call, ask, users=users, limit_s=limit_s + _LAST_WORDS_S, stop=stop, progress=progress))
     _warn(call, reports)
     status, error = max((each.exit_code for each in reports), default=0), _problem(reports, stop)
     return Answer({"users": [each.document for each in reports]}, lambda: _lines(reports), status, error)

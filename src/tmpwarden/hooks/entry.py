@@ -73,7 +73,7 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
         return b""
     if kind == "before":
         notebook.note_asked(notes, session)
-        return _before(arguments, event, session, payload, environ, notes)
+        return _before(arguments, event, session=session, payload=payload, environ=environ, notes=notes)
     from .events.hook_call import HookCall
 
     call = HookCall(

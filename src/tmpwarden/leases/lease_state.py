@@ -10,7 +10,12 @@ from ..oskit.proc.identity import identity_state
 def states(lease: Lease) -> tuple[tuple[int, OwnerState], ...]:
     """Each process that the lease names, and what became of it."""
     return tuple(
-        (pid, identity_state(pid, start, lease.boot, lease.machine, lease.pidns, lease.created or None))
+        (
+            pid,
+            identity_state(
+                pid, start, boot=lease.boot, machine=lease.machine, pidns=lease.pidns, recorded_s=lease.created or None
+            ),
+        )
         for pid, start in ((lease.pid, lease.start), *lease.others)
     )
 

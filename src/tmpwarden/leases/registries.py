@@ -32,7 +32,9 @@ class RegistryEntry:
     source: str = ""  # the file that says so
 
     def state(self) -> OwnerState:
-        return identity_state(self.pid, self.start, None, self.machine, self.pidns, self.recorded_s)
+        return identity_state(
+            self.pid, self.start, boot=None, machine=self.machine, pidns=self.pidns, recorded_s=self.recorded_s
+        )
 
 
 def read_object(path: str, unread: list[str]) -> tuple[dict[str, object], float] | None:

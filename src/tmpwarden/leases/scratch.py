@@ -42,7 +42,7 @@ def open_scratch(
         try:
             name = _free_name(fd, base, agent, session, _DISPOSABLE if disposable else "")
             path = f"{base}/{name}"
-            lease = record.lease_for(path, agent, session, pid, start, config_home)
+            lease = record.lease_for(path, agent, session=session, pid=pid, start=start, config_home=config_home)
             is_new = not own_files.exists(name, fd)
             os.close(own_dirs.open_child(fd, name, path, make=True))
             _write_beside(fd, name, lease, is_new)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from ..lazy_dataclass import dataclass
 from ..leases import births, claims
 from ..model.belongings import Birth
 from ..oskit.files import places, walk
@@ -15,59 +16,60 @@ from ..redaction import first_words
 _SHORTEST = 3  # a shorter name stands in every text: only its whole path counts
 
 
-def note(
-    state: str,
-    root: str,
-    *,
-    agent: str,
-    session: str,
-    command: str,
-    output: str,
-    since_ns: int,
-    until_ns: int,
-    window: tuple[int, int] | None = None,
-    others: frozenset[str] = frozenset(),
-) -> list[Birth]:
-    """Entries of ours that were born between the two times; those that the session's own words name are owned.
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """A tool call of a session, and the time in which what it made was born."""
 
-    `window`: the call's own times, if it ended well. `others`: names that were there before it, and not the session's.
-    """
+    agent: str
+    session: str
+    command: str
+    output: str
+    since_ns: int
+    until_ns: int
+    window: tuple[int, int] | None = None  # the call's own times, if it ended well
+    others: frozenset[str] = frozenset()  # paths that were there before it, and not the session's
+
+
+def note(state: str, root: str, call: FinishedCall) -> list[Birth]:
+    """Entries of ours that were born while it ran; those that the session's own words name are owned."""
     try:
         fd = walk.open_dir(root)
     except OSError:
         return []
-    first = first_words(command)
+    first = first_words(call.command)
     known = births.read(state)
-    births_ = []
+    new_births = []
     with closing(fd):
         for entry in os.scandir(fd):
             status = _status(entry)
-            if status is None or status.st_uid != places.uid() or status.st_ctime_ns < since_ns:
+            if status is None or status.st_uid != places.uid() or status.st_ctime_ns < call.since_ns:
                 continue
             seen = dated(entry.name, fd)
-            if seen is None or seen.born_ns is None or not since_ns <= seen.born_ns <= until_ns:
+            if seen is None or seen.born_ns is None or not call.since_ns <= seen.born_ns <= call.until_ns:
                 continue
             path = f"{root.rstrip('/')}/{entry.name}"
             if not births.is_same(known.get(path), seen):
-                is_in_time = window is not None and window[0] <= seen.born_ns <= window[1]
-                is_free = is_in_time and path not in others and not seen.is_linked
-                owned = is_free and (is_named(root, entry.name, command) or is_named(root, entry.name, output, "whole"))
-                births_.append(
+                is_in_time = call.window is not None and call.window[0] <= seen.born_ns <= call.window[1]
+                is_free = is_in_time and path not in call.others and not seen.is_linked
+                owned = is_free and (
+                    is_named(root, entry.name, call.command) or is_named(root, entry.name, call.output, "whole")
+                )
+                new_births.append(
                     Birth(
                         path=path,
                         device=seen.device,
                         inode=seen.inode,
                         born_ns=seen.born_ns,
-                        agent=agent,
-                        session=session,
+                        agent=call.agent,
+                        session=call.session,
                         command=first,
                         owned=owned,
                     )
                 )
-    if window is not None and any(birth.owned for birth in births_):
-        claims.note_call(state, session, window)
-    births.note(state, births_)
-    return births_
+    if call.window is not None and any(birth.owned for birth in new_births):
+        claims.note_call(state, call.session, call.window)
+    births.note(state, new_births)
+    return new_births
 
 
 def is_named(root: str, name: str, text: str, how: str = "") -> bool:

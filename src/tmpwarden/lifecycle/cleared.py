@@ -26,7 +26,14 @@ class Cleared:
     def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = (), relief: str = "") -> Cleared:
         sentence = "; ".join(filter(None, (relief or _sentence(result), *growing)))
         held_back_text = "" if relief else held_back(result)
-        return cls(every_s, sentence, held_back_text, _failed(result), tuple(result.warnings), relief)
+        return cls(
+            every_s,
+            sentence,
+            held_back=held_back_text,
+            failed=_failed(result),
+            warnings=tuple(result.warnings),
+            relief=relief,
+        )
 
 
 def _sentence(result: CleanResult) -> str:

@@ -71,7 +71,8 @@ def sentence(before: Mapping[str, Shortage], result: CleanResult, held_back: str
     """What was done about each of these roots, or what a person has to do. "": nothing was short."""
     now = {room.path: Shortage.of_space(room) for room in _spaces() if room.path in before}
     return "; ".join(
-        _of_root(root, was, now.get(root, was), result, held_back, settings) for root, was in before.items()
+        _of_root(root, was, now=now.get(root, was), result=result, held_back=held_back, settings=settings)
+        for root, was in before.items()
     )
 
 

@@ -93,7 +93,14 @@ class Sessions:
     ) -> None:
         self.agents, self.markers, self.leases = tuple(agents), tuple(markers), tuple(leases)
         self.records = [
-            SessionRecord(lease.agent, lease.session, lease.pid, state_of(lease), "its lease", lease.cgroup)
+            SessionRecord(
+                lease.agent,
+                lease.session,
+                pid=lease.pid,
+                state=state_of(lease),
+                source="its lease",
+                cgroup=lease.cgroup,
+            )
             for lease in self.leases
         ]
         environs = [one.environ for one in own]
@@ -124,7 +131,14 @@ class Sessions:
         for state in _WORST_FIRST:
             for record in words:
                 if record.state is state:
-                    return Binding(agent, session, by, state, f"process {record.pid} of {record.source}", cgroups)
+                    return Binding(
+                        agent,
+                        session,
+                        by=by,
+                        state=state,
+                        proof=f"process {record.pid} of {record.source}",
+                        own_cgroups=cgroups,
+                    )
         return Binding(agent, session, by, OwnerState.UNKNOWN, "no lease and no registry names its session")
 
 

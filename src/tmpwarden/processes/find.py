@@ -76,7 +76,9 @@ def observe(question: Inquiry) -> ProcessWorld:
         if (one := census.known.get(pid)) is not None:
             suspects[pid] = Suspect(one, None, None)
     ids = tuple(agent.id for agent in question.agents if agent.session_env)  # the catalogue knows tools too
-    return ProcessWorld(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
+    return ProcessWorld(
+        census, suspects, connections=Connections(suspects), agents=ids, kept=question.kept, boot=namespaces.boot_id()
+    )
 
 
 def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:

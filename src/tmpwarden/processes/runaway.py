@@ -32,7 +32,14 @@ def sample(
 def _sampled(files: list[OpenFile], world: ProcessWorld) -> Sampled:
     first = files[0]
     writers = tuple(_writer(world.suspects[pid], world) for pid in sorted({file.pid for file in files}))
-    return Sampled(first.path, first.is_deleted, first.device, first.inode, first.allocated_bytes, writers)
+    return Sampled(
+        first.path,
+        first.is_deleted,
+        device=first.device,
+        inode=first.inode,
+        allocated_bytes=first.allocated_bytes,
+        writers=writers,
+    )
 
 
 def _writer(suspect: Suspect, world: ProcessWorld) -> Writer:

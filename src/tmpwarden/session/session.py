@@ -140,7 +140,9 @@ class Session:
         from .envelope import response
 
         full_meta = {**self._meta(), **(meta or {})}
-        return response(data, error, warnings, full_meta, tuple(self._hand_overs), self.path)
+        return response(
+            data, error, warnings=warnings, meta=full_meta, hand_overs=tuple(self._hand_overs), session_path=self.path
+        )
 
     def popen(self, argv: Sequence[str | os.PathLike[str]], **options: Any) -> subprocess.Popen[Any]:
         """subprocess.Popen with `env=self.env`. If it still runs when the session ends, it is stopped first."""

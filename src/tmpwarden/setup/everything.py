@@ -88,7 +88,14 @@ def plan(wanted: Wanted) -> SetupPlan:
     changes += [Change("timer", edit) for edit in scheduled if edit.changes]
     changes += [Change("completion", edit) for edit in _completion(wanted) if edit.changes]
     remaining += [complaint] if complaint else []
-    return SetupPlan(targets, tuple(changes), tuple(dict.fromkeys(remaining)), directories, ways, frozenset(refused))
+    return SetupPlan(
+        targets,
+        tuple(changes),
+        remaining=tuple(dict.fromkeys(remaining)),
+        directories=directories,
+        ways=ways,
+        refused=frozenset(refused),
+    )
 
 
 def carry_out(plan_: SetupPlan, wanted: Wanted) -> None:

@@ -58,7 +58,9 @@ def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answ
     if not names:
         call.warn(f"nothing here matches {shown(glob)} now")
     data = {"path": path, "row": row.key, "name": row.name, "matches": len(names), "written": not dry_run}
-    return Answer(data, lambda: _lines(call, glob, row, len(names), changed if dry_run else None, path))
+    return Answer(
+        data, lambda: _lines(call, glob, row=row, count=len(names), text=changed if dry_run else None, path=path)
+    )
 
 
 def _matching(pattern: str, roots: Iterable[str], catalogue: Catalogue) -> tuple[list[str], Kind]:

@@ -65,7 +65,14 @@ def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], 
     sessions = living_sessions(load(overrides=overrides), prepared.roots)
     restorable = labels.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
-    return Snapshot(verdicts, prepared.spaces(), len(sessions), len(restorable), tuple(prepared.warnings), took_s)
+    return Snapshot(
+        verdicts,
+        prepared.spaces(),
+        sessions=len(sessions),
+        undoable=len(restorable),
+        warnings=tuple(prepared.warnings),
+        took_s=took_s,
+    )
 
 
 class View(App[int]):

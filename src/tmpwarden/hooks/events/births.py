@@ -36,7 +36,9 @@ def note_births(call: HookCall) -> None:
         since_ns = 0  # the first look, or nobody knows since when
     if since_ns or has_stated:
         others = frozenset(path for statement in statements for path in statement.others)
-        background.detach(lambda: _note(call, tool, root, (since_ns, until_ns), window, others))
+        background.detach(
+            lambda: _note(call, tool, root=root, times_ns=(since_ns, until_ns), window=window, others=others)
+        )
 
 
 def _stated(call: HookCall, tool: ToolCall) -> "list[stated.Statement]":
@@ -68,9 +70,7 @@ def _note(
 
     responses = [call.payload.get(key) for key in ("tool_response", "tool_output", "output", "error")]
     output = " ".join(encode(each) for each in responses if each is not None)[:_LONGEST_OUTPUT]
-    births.note(
-        call.state,
-        root,
+    finished = births.FinishedCall(
         agent=call.dialect.agent,
         session=call.session,
         command=words_of(call, tool),
@@ -80,3 +80,4 @@ def _note(
         window=window,
         others=others,
     )
+    births.note(call.state, root, finished)

@@ -140,7 +140,14 @@ def save(repository: Repository, staging: str, number: int, limits: SaveLimits) 
         alone = f"{number}-files.bundle" if needs and status.head else ""
         if alone:
             _put_files_alone(shop, parts.snapshot or status.head, f"{staging}/{alone}")
-            _verify(shop, f"{staging}/{alone}", [], f"{staging}/proof-{number}-files", object_format, STANDALONE)
+            _verify(
+                shop,
+                f"{staging}/{alone}",
+                needs=[],
+                proof=f"{staging}/proof-{number}-files",
+                object_format=object_format,
+                below=STANDALONE,
+            )
     path = f"{staging}/{name}"
     return SavedRepository(
         inside=repository.inside,

@@ -56,7 +56,14 @@ _WAIT_S, _POLL_S = 2.0, 0.01
 
 def close(prepared: Prepared, by: str, freed_bytes: int, freed_entries: int) -> None:
     """Add what a run freed to what was saved so far, and this hour's line to the history if it has none yet."""
-    _write(prepared.state, by, prepared.roots, prepared.now_ns(), freed_bytes, freed_entries)
+    _write(
+        prepared.state,
+        by,
+        roots=prepared.roots,
+        now_ns=prepared.now_ns(),
+        freed_bytes=freed_bytes,
+        freed_entries=freed_entries,
+    )
 
 
 def close_by_receipts(prepared: Prepared, by: str, receipts: Iterable[Receipt]) -> None:
@@ -68,7 +75,14 @@ def close_by_receipts(prepared: Prepared, by: str, receipts: Iterable[Receipt]) 
 
 def note_usage(by: str) -> None:
     """Only how full the roots are: of a tick that found nothing due."""
-    _write(places.state_dir(), by, places.temp_roots(extra=known_roots.remembered()), time.time_ns(), 0, 0)
+    _write(
+        places.state_dir(),
+        by,
+        roots=places.temp_roots(extra=known_roots.remembered()),
+        now_ns=time.time_ns(),
+        freed_bytes=0,
+        freed_entries=0,
+    )
 
 
 def _write(state: str, by: str, roots: Iterable[str], now_ns: int, freed_bytes: int, freed_entries: int) -> None:

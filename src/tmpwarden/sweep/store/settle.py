@@ -236,7 +236,9 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
         return True
     verdict = Remove(finding, judged, Reason.CHANGED)
     for_good = intent.id.endswith(quarantine.DOOMED)
-    users = users_of(verdict, world, fd, intent.quarantine, token, measure, for_good=for_good)
+    users = users_of(
+        verdict, world, quarantine_fd=fd, directory=intent.quarantine, token=token, inside=measure, for_good=for_good
+    )
     is_in_doubt = world.is_in_doubt(f"{intent.quarantine}/{token}", measure)
     if not isinstance(users, Nobody) or (token != intent.id and is_in_doubt and may_only_wait(finding)):
         return True

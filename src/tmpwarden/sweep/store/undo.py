@@ -199,7 +199,7 @@ def _move(journal: Journal, fd: int, directory: str, token: str, target: str) ->
         if own_files.exists(name, parent_fd):
             raise NameTaken(shown(target), hint="choose another directory for --to")
         with Bound(fd, token) as bound:
-            _copy_over(journal, fd, token, parent_fd, parent, name)
+            _copy_over(journal, fd, token=token, parent_fd=parent_fd, parent=parent, name=name)
             users = kernel_word.confirmed(Holders.look().within(f"{directory}/{token}"), fd, token)
             if isinstance(users, Nobody):  # else what is written into it meanwhile would be lost: it stays for its time
                 quarantine.destroy(quarantine.Stored(directory, token, 0), bound, users)

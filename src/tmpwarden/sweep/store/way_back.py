@@ -73,7 +73,9 @@ def begin(journal: Journal, fd: int, token: str, directory: str, path: str) -> N
         parent, name = os.path.split(path)
         place = os.path.join(os.path.realpath(parent), name)
         mode = status.st_mode & 0o7777
-        journal.begin(Comeback(token, place, directory, mode, status.st_dev, status.st_ino))
+        journal.begin(
+            Comeback(token, place, quarantine=directory, mode=mode, device=status.st_dev, inode=status.st_ino)
+        )
 
 
 def mend(journal: Journal) -> None:

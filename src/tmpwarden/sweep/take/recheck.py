@@ -85,7 +85,15 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
     """Why a unit, or that member of a swarm, has to go back; None if it need not. `inside`: of a unit that is to be
     purged at once, what a walk in quarantine has just seen of it."""
     verdict, judged, place = deed.verdict, deed.verdict.evidence.measure, f"{deed.directory}/{token}"
-    match users_of(verdict, world, deed.quarantine_fd, deed.directory, token, inside, for_good=deed.is_doomed):
+    match users_of(
+        verdict,
+        world,
+        quarantine_fd=deed.quarantine_fd,
+        directory=deed.directory,
+        token=token,
+        inside=inside,
+        for_good=deed.is_doomed,
+    ):
         case Held(by):
             return Reason(by[0].kind.value), by[0].detail
         case NotMeasured(why):
