@@ -6,14 +6,14 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...agent_facts import FACTS
 from ...catalogue.keys import KEYS
 from ...errors import BadArgument, WouldAsk
-from ...lazy_dataclass import replace
+from ...lazy_dataclass import dataclass, replace
 from ...oskit.files import places
 from ...text import duration, plural, shown
 from .. import ask
@@ -64,65 +64,52 @@ _OFFERED = "7d"  # as the age of what is not recognised
 @click.option("--remove", is_flag=True, help="Undo the setup: each file gets its former content back.")
 @click.option("--all", "with_state", is_flag=True, help="With --remove: also delete tmpwarden's own logs and history.")
 @pass_call
-def command(
-    call: Call,
-    what: str | None,
-    agents: tuple[str, ...],
-    guard: bool,
-    observe: bool | None,
-    include_backlog: bool,
-    max_file: str | None,
-    unknown: str | None,
-    no_timer: bool,
-    system: bool,
-    metrics: str | None,
-    dry_run: bool,
-    yes: bool,
-    remove: bool,
-    with_state: bool,
-) -> Answer:
+def command(call: Call, **typed: Any) -> Answer:
     """Set up every agent found: hooks, temp directory, hourly clean-up, shell completion. Shows a summary and asks."""
+    options = _Options(**typed)
     from ...setup import everything
     from ...setup.shells import shell_of
 
-    if with_state and not remove:
+    if options.with_state and not options.remove:
         raise BadArgument("--all needs --remove")
-    install.check_metrics(metrics, what, system)
-    if max_file not in (None, "off"):
-        byte_size(max_file)  # refused before anything is changed
-    if unknown not in (None, "off"):
-        _check_age(unknown)
-    if what == "timer" and not remove:
-        return install.timer(system, metrics or "", dry_run, call.can_ask and not yes and not dry_run)
-    if remove:
-        if not dry_run:
+    install.check_metrics(options.metrics, options.what, options.system)
+    if options.max_file not in (None, "off"):
+        byte_size(options.max_file)  # refused before anything is changed
+    if options.unknown not in (None, "off"):
+        _check_age(options.unknown)
+    if options.what == "timer" and not options.remove:
+        must_ask = call.can_ask and not options.yes and not options.dry_run
+        return install.timer(options.system, options.metrics or "", options.dry_run, must_ask)
+    if options.remove:
+        if not options.dry_run:
             ask.refuse_agents()
-        return _removal(call, dry_run=dry_run, yes=yes, with_state=with_state)
+        return _removal(call, dry_run=options.dry_run, yes=options.yes, with_state=options.with_state)
     shell = shell_of(os.environ.get("SHELL", ""))
     own = shutil.which("tmpwarden") or os.path.abspath(sys.argv[0])
     text = source_of(click.get_current_context(), shell)
-    chosen = (*agents, *([what] if what else []))
+    chosen = (*options.agents, *([options.what] if options.what else []))
     wanted = everything.Wanted(
         agents=chosen,
-        guard=guard,
-        observe=observe,
-        timer=not no_timer,
+        guard=options.guard,
+        observe=options.observe,
+        timer=not options.no_timer,
         shell=shell,
         tmpwarden=own,
         completion=text,
     )
-    chosen_settings = {key: value for key, value in ((_LIMIT, max_file), (_UNKNOWN, unknown)) if value is not None}
+    settings = {_LIMIT: options.max_file, _UNKNOWN: options.unknown}
+    chosen_settings = {key: value for key, value in settings.items() if value is not None}
     plan = everything.plan(wanted)
-    if not dry_run and not plan.changes:
+    if not options.dry_run and not plan.changes:
         everything.remove_unused_runtimes()  # those that a session named when the last setup ran
-    if dry_run or not plan.changes:
-        if include_backlog and not dry_run:
+    if options.dry_run or not plan.changes:
+        if options.include_backlog and not options.dry_run:
             _include_backlog()
-        if not dry_run:
+        if not options.dry_run:
             _set(call, chosen_settings)
-        data = _data(plan, dry_run=dry_run, remove=False) | {"settings": chosen_settings}
+        data = _data(plan, dry_run=options.dry_run, remove=False) | {"settings": chosen_settings}
         return Answer(data, lambda: _diffs(plan, settings=chosen_settings))
-    if not yes:
+    if not options.yes:
         if not call.can_ask:
             raise WouldAsk()
         agreed = _ask(plan, wanted, chosen_settings)
@@ -131,10 +118,30 @@ def command(
         plan, wanted = agreed
     everything.carry_out(plan, wanted)
     _set(call, chosen_settings)
-    if include_backlog:
+    if options.include_backlog:
         _include_backlog()
     data = _data(plan, dry_run=False, remove=False) | {"settings": chosen_settings, "done": True}
     return Answer(data, lambda: [*_lines(plan, wanted), *_told_settings(chosen_settings)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What was typed: one field for each option, under click's name for it."""
+
+    what: str | None
+    agents: tuple[str, ...]
+    guard: bool
+    observe: bool | None
+    include_backlog: bool
+    max_file: str | None
+    unknown: str | None
+    no_timer: bool
+    system: bool
+    metrics: str | None
+    dry_run: bool
+    yes: bool
+    remove: bool
+    with_state: bool
 
 
 def _check_age(age: str) -> None:
