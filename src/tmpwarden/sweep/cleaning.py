@@ -94,7 +94,7 @@ class Cleaning:
     def _sweep(self, actor: Actor, confirm: Confirm | None) -> None:
         if confirm is None:
             self._consent()
-            self._take_unasked(actor, self._new_share())
+            self._take_unasked(actor, self.prepared.new_share())
             return
         plan = make_plan(self.prepared)
         self.prepared.finder.stranger = None  # what comes later is looked at a second time
@@ -213,10 +213,6 @@ class Cleaning:
                 share.count(verdict)
             return True
         return share is not None and share.holds_back(verdict)
-
-    def _new_share(self) -> consent.Share | None:
-        percent = self.prepared.settings.automatic_max_percent
-        return consent.Share(percent) if self.prepared.request.unattended else None
 
     def _relieve(self, actor: Actor, giving_up: GivingUp) -> None:
         """Quarantine first, then what only the pressure asks for, oldest first, for good, until it is enough."""

@@ -20,8 +20,7 @@ from ..oskit.files.purge import Purged
 from .find.scan import Finder, Parents
 from .find.second_walker import BATCH, WORTH_A_FORK, SecondWalker
 from .packed import Packed
-from .weigh import consent
-from .weigh.consent import Consent
+from .weigh.consent import Consent, Share
 from .weigh.evidence import measured
 from .weigh.pressure import Pressure
 from .weigh.weigher import Weigher
@@ -183,6 +182,10 @@ class Prepared:
         """Mounts that did not answer when this run came to them."""
         return tuple(dict.fromkeys((*self.finder.frozen, *self.weigher.world.frozen)))
 
+    def new_share(self) -> Share | None:
+        """What one unattended run may take by a guess; None for a person's own run."""
+        return Share(self.settings.automatic_max_percent) if self.request.unattended else None
+
     def spaces(self) -> tuple[Space, ...]:
         spaces = []
         for root in self.roots:
@@ -327,7 +330,7 @@ _RANKS = {OwnerState.DEAD: 0, OwnerState.ABSENT: 1}
 
 def make_plan(prepared: Prepared) -> Plan:
     """Judge everything, act on nothing. An unattended run is held to its share of what it found."""
-    share = consent.Share(prepared.settings.automatic_max_percent) if prepared.request.unattended else None
+    share = prepared.new_share()
     plan = Plan([], [])
     certain = (v for v in prepared.surveyed() if share is None or not share.holds_back(v))
     for verdict in chain(certain, share.limited() if share else ()):
