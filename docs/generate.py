@@ -185,7 +185,8 @@ def _waits(row: Litter) -> str:
         return longest
     if row.resume:
         return f"{longest}, for it may be resumed"
-    return f"{duration(row.grace_s)} dead, {duration(row.min_age_s)} absent, {longest} unknown"
+    more = f" or more than {', '.join(row.credentials)} in it" if row.credentials else ""
+    return f"{duration(row.grace_s)} dead, {duration(row.min_age_s)} absent, {longest} unknown{more}"
 
 
 def metrics_page() -> str:

@@ -43,6 +43,18 @@ def has_shape(litter: Litter, dir_fd: int, name: str, status: os.stat_result, ma
     return None if None in answers else True
 
 
+def holds_only(names: tuple[str, ...], dir_fd: int, name: str) -> bool:
+    """A file, or a directory of files that all have one of these names. What could not be looked at is neither."""
+    try:
+        status = os.lstat(name, dir_fd=dir_fd)
+        if not stat.S_ISDIR(status.st_mode):
+            return stat.S_ISREG(status.st_mode)
+        with closing(open_dir(name, dir_fd)) as fd, os.scandir(fd) as entries:
+            return all(each.name in names and each.is_file(follow_symlinks=False) for each in entries)
+    except OSError:
+        return False
+
+
 def is_elf(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     head = _head(dir_fd, name, 4)
     return None if head is None else head == b"\x7fELF"

@@ -20,7 +20,20 @@ TABLES = ("hooks", "setup", "temp")  # of an agent's file, beside [agent] and [[
 _AGENT_KEYS = {"id", "name", "programs", "session_env", "registry", "keeps_rewrite"}
 _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),
-    *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git", "os"),
+    *(
+        "grace",
+        "min_age",
+        "max_age",
+        "resume",
+        "checks",
+        "max_bytes",
+        "fixed",
+        "verified",
+        "beats",
+        "git",
+        "os",
+        "credentials",
+    ),
 }
 SYSTEMS = ("linux", "macos")
 
@@ -114,6 +127,7 @@ def _row(table: dict[str, Any], agent_id: str, reading: Reading) -> Litter:
         spares=fields.texts(table, "spares", reading),
         source=reading.source,
         os=fields.texts(table, "os", reading),
+        credentials=fields.texts(table, "credentials", reading),
     )
     if unknown := [name for name in row.os if name not in SYSTEMS]:
         reading.complain("os", f"{unknown[0]!r} is none of {' '.join(SYSTEMS)}")
@@ -172,6 +186,8 @@ def _law_of_checks(row: Litter, reading: Reading) -> None:
             reading.complain("checks", f"{name!r} is not one of {', '.join(sorted(checks.NAMES))}")
     if row.git_disposable and not reading.builtin:
         reading.complain("git", "only built-in rows can mark git work as disposable")
+    if row.credentials and row.worth is not Worth.SECRET:
+        reading.complain("credentials", 'is for rows of worth "secret"')
     if row.max_bytes is not None and row.kind is not Kind.FILE:
         reading.complain("max_bytes", "is for rows of kind file")
 

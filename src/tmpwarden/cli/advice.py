@@ -8,7 +8,7 @@ from ..lazy_dataclass import replace
 from ..model.request import Request, Thresholds
 from ..model.sweep import Verdict
 from ..model.terms import OwnerState, Reason
-from ..sweep.weigh.judge import threshold_s
+from ..sweep.weigh.judge import hurrying_state, threshold_s
 from ..text import duration, parse_duration, plural, quoted
 from .call import Call
 
@@ -73,7 +73,7 @@ def _age_if_it_could_go(verdict: Verdict, thresholds: Thresholds, now_ns: int) -
     if evidence.owner.state not in (OwnerState.DEAD, OwnerState.ABSENT):
         return None
     age_s = (now_ns - evidence.measure.newest_ns) // 10**9
-    return age_s if age_s >= threshold_s(litter, evidence.owner.state, thresholds) else None
+    return age_s if age_s >= threshold_s(litter, hurrying_state(litter, evidence), thresholds) else None
 
 
 def _exact(seconds: int) -> str:

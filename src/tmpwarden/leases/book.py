@@ -65,8 +65,8 @@ class OwnerBook:
         return ()
 
     def living_of(self, agent: str) -> tuple[Living, ...]:
-        """The sessions of an agent that live or may live, and since when."""
-        return self.roster(agent).known
+        """The sessions of an agent that live or may live, and since when. That a container runs makes it none."""
+        return tuple(one for one in self.roster(agent).known if one.mounts is None)
 
     def roster(self, agent: str) -> Roster:
         if agent not in self._rosters:
@@ -93,7 +93,7 @@ class OwnerBook:
             case OwnerRule.SESSION if finding.session is not None:
                 return self.roster(finding.litter.agent).owner(finding.session, finding.root)
             case OwnerRule.PID | OwnerRule.SESSION | OwnerRule.AGENT:
-                return self.roster(finding.litter.agent).any_owner(newest_ns, finding.root)
+                return self.roster(finding.litter.agent).any_owner(newest_ns, finding.root, finding.path)
 
     def _owner_by_lease(self, finding: Finding) -> Owner:
         if finding.name.endswith(_LEASE) and os.path.lexists(finding.path.removesuffix(_LEASE)):

@@ -30,8 +30,12 @@ class RegistryEntry:
     pidns: str | None = None
     recorded_s: float | None = None
     source: str = ""  # the file that says so
+    mounts: tuple[str, ...] | None = None  # all that it uses of this machine's files; None: that is not known
+    told: OwnerState | None = None  # what somebody who must know says of it
 
     def state(self) -> OwnerState:
+        if self.told is not None:
+            return self.told
         return identity_state(
             self.pid, self.start, boot=None, machine=self.machine, pidns=self.pidns, recorded_s=self.recorded_s
         )
@@ -170,24 +174,36 @@ class Format:
     variables: tuple[str, ...]  # that name another place
 
 
-# Containers that run on this machine: for agents whose sessions are such. A daemon of root's starts them, so nothing in
-# there descends from us or shows us what it has mounted; but each has a process that watches over it.
-
-_WATCHERS = ("containerd-shim", "docker-containe", "conmon", "runc", "crun")
-_MACHINES = ("com.docker", "qemu-system", "limactl", "colima", "vfkit", "krunkit", "podman", "container-run")
+# Containers that run on this machine: for agents whose sessions are such.
 
 
 def _read_containers(_: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
-    """Any of them may be of any session."""
-    processes = procs.processes()
-    if processes is None:
+    """One whose engine says what it has mounted is asked about that; any other may be of any session."""
+    from ..oskit.proc import containers  # sockets and HTTP, for the few who have such agents
+
+    found = containers.look()
+    if found is None:
         unread.append("processes cannot be listed, so a container may run")
         return ()
-    return tuple(
-        RegistryEntry("", each.pid, machine="a container", source=f"container of {each.command} ({each.pid})")
-        for each in processes.values()
-        if each.command.startswith(_WATCHERS + _MACHINES)
-    )
+    asked = [
+        RegistryEntry(
+            "",
+            each.pid,
+            machine=_A_CONTAINER,
+            source=f"container {each.name}",
+            mounts=each.mounts,
+            told=OwnerState.DEAD if each.has_ended else OwnerState.ALIVE,
+        )
+        for each in found.asked
+    ]
+    unasked = [
+        RegistryEntry("", each.pid, machine=_A_CONTAINER, source=f"container of {each.command} ({each.pid})")
+        for each in found.unasked
+    ]
+    return (*asked, *unasked)
+
+
+_A_CONTAINER = "a container"
 
 
 FORMATS = {

@@ -29,6 +29,7 @@ class Living:
     pid: int
     since_ns: int | None  # never later than its start; None: not measured, so it may be older than anything
     detail: str
+    mounts: tuple[str, ...] | None = None  # all that it uses of this machine's files; None: that is not known
 
 
 class Roster:
@@ -81,7 +82,7 @@ class Roster:
     def strangers(self) -> tuple[int, ...]:
         """Processes that look like this agent and that no record explains: any session may be theirs."""
         known = self.holders.processes
-        owners = [entry.pid for entry, state in self.entries if state is OwnerState.ALIVE]
+        owners = [entry.pid for entry, state in self.entries if state is OwnerState.ALIVE and entry.pid]
         owners += [pid for lease in self.leases for pid in live_pids(lease)]
         return unaccounted(self._running, owners, known)
 
@@ -120,12 +121,21 @@ class Roster:
         state, detail = self._nobodies[root]
         return Owner(state, None, session, detail)
 
-    def any_owner(self, newest_ns: int | None, root: str) -> Owner:
-        """For a unit that names only its agent: unknown while a session lives that was there before its last change."""
+    def any_owner(self, newest_ns: int | None, root: str, path: str = "/") -> Owner:
+        """For a unit at `path` that names only its agent: unknown while a session lives that was there before its last
+        change. A container of which we know what it has mounted is a session of that alone."""
+        used_by = [entry for entry in self.entries if any(is_within(mount, path) for mount in entry[0].mounts or ())]
+        for entry, state in used_by:
+            if state is not OwnerState.DEAD:
+                return Owner(state, entry.pid or None, None, f"{entry.source} has it mounted")
         for one in (*self.known, *self._by_name(root)):
+            if one.mounts is not None and not any(is_within(path, mount) for mount in one.mounts):
+                continue
             if newest_ns is None or one.since_ns is None or one.since_ns <= newest_ns:
                 return Owner(OwnerState.UNKNOWN, one.pid, one.session, f"a session may be running: {one.detail}")
         state, detail = self._nobody(None)
+        if used_by and state is OwnerState.ABSENT:
+            return Owner(OwnerState.DEAD, detail=f"{used_by[0][0].source}, which had it mounted, has ended")
         return Owner(state, detail=detail)
 
     def witnesses_of(self, session: str) -> tuple[Witness, ...]:
@@ -180,7 +190,13 @@ class Roster:
 
     def _by_registry(self) -> list[Living]:
         return [
-            Living(entry.session or None, entry.pid, self._since_ns(state, entry.pid, entry.recorded_s), entry.source)
+            Living(
+                session=entry.session or None,
+                pid=entry.pid,
+                since_ns=self._since_ns(state, entry.pid, entry.recorded_s),
+                detail=entry.source,
+                mounts=entry.mounts,
+            )
             for entry, state in self.entries
             if state is not OwnerState.DEAD
         ]

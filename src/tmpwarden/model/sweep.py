@@ -35,6 +35,7 @@ class Litter:
     spares: tuple[str, ...] = ()
     source: str = ""  # the file the row came from
     os: tuple[str, ...] = ()  # systems on which it is looked for; none: on all
+    credentials: tuple[str, ...] = ()  # a directory that holds other names too is none of mere credentials: it waits
     is_users_age: bool = False  # max_age_s is the user's own word on this row: no age for all rows replaces it
 
     @property
@@ -118,6 +119,7 @@ class Evidence:
     users: Users
     measure: Measure | None
     has_shape: bool | None = True  # the row's checks
+    is_only_credentials: bool = False  # nothing in it has a name that the row's `credentials` do not list
     git_losses: tuple[str, ...] | GitUnclear = ()  # what would be lost
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that will still list a worktree that goes with it
     git_origins: tuple[str, ...] = ()  # repositories on this machine that hold commits which no other remote has

@@ -122,6 +122,8 @@ class Cleaning:
         """As it is judged; where nothing can be written, what makes room goes first. Guesses come last."""
         self._share = share
         if self._has_room(actor):
+            self._take_all(actor, self._secrets(), is_fresh=True)
+            self._collect(actor.finish())
             self._take_all(actor, self._streamed(share), is_fresh=self.prepared.request.quarantine)
         else:
             verdicts = list(self._streamed(share))
@@ -195,6 +197,25 @@ class Cleaning:
         root = removal.finding.root
         if root in self.prepared.pressure.roots and doubt.frees_nothing(removal):
             self._unchecked.setdefault(root, doubt.Unchecked()).add(removal)
+
+    def _secrets(self) -> Iterator[Remove]:
+        """What holds credentials goes before anything else is looked at: a big tree may take the run's whole time."""
+        if self.prepared.named:
+            return
+        finder, only = self.prepared.finder, self.prepared.request.only_paths
+        wanted = finder.wanted
+        finder = replace(
+            finder,
+            wanted=lambda litter: litter.worth is Worth.SECRET and wanted(litter),
+            unreadable=[],
+            frozen=[],
+            stranger=None,
+            unknown=None,
+        )
+        for finding in finder.find():
+            if not only or finding.path in only:
+                found = self.prepared.hear(finding)
+                yield from (v for v in found if isinstance(v, Remove) and v.reason is not Reason.PRESSURE)
 
     def _streamed(self, share: consent.Share | None) -> Iterator[Remove]:
         """Removals as they are judged; the guesses of an unattended run wait until all that it found is known."""

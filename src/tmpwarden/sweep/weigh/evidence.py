@@ -152,7 +152,14 @@ def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None 
         measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
     users = with_claims(claims, _users(finding, measure, world, dir_fd))
-    return Evidence(owner, users, measure, has_shape(finding, world, dir_fd))
+    names = finding.litter.credentials
+    return Evidence(
+        owner=owner,
+        users=users,
+        measure=measure,
+        has_shape=has_shape(finding, world, dir_fd),
+        is_only_credentials=bool(names) and checks.holds_only(names, dir_fd, finding.name),
+    )
 
 
 def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:

@@ -128,7 +128,7 @@ def _kept_by_age(
         return Reason.NOT_MEASURED, "a date in it is in the future"
     if measure.oldest_ns < EPOCH_2015_NS:
         return Reason.NOT_MEASURED, "a date in it is before 2015"
-    litter, state, age = finding.litter, evidence.owner.state, age_ns(measure, now_ns)
+    litter, state, age = finding.litter, hurrying_state(finding.litter, evidence), age_ns(measure, now_ns)
     is_named = finding.path in thresholds.named
     if standing.gone_since_ns is not None and not is_named:
         age = min(age, now_ns - standing.gone_since_ns)
@@ -177,6 +177,13 @@ def age_ns(measure: Measure, now_ns: int) -> int:
     return max(0, now_ns - measure.newest_ns)
 
 
+def hurrying_state(litter: Litter, evidence: Evidence) -> OwnerState:
+    """That its owner is gone hurries a directory of credentials only if it holds nothing else: it is not quarantined,
+    and what lies beside them may be a transcript."""
+    is_mixed = bool(litter.credentials) and not evidence.is_only_credentials
+    return OwnerState.NONE if is_mixed and evidence.owner.state in _GONE else evidence.owner.state
+
+
 def threshold_s(litter: Litter, state: OwnerState, thresholds: Thresholds) -> int:
     """How old a unit must be, by the state of its owner, the row, and the user's word."""
     floor = thresholds.min_age_s or 0
@@ -189,6 +196,8 @@ def threshold_s(litter: Litter, state: OwnerState, thresholds: Thresholds) -> in
         needed = min(longest, HURRIED_UNKNOWN_S)
     else:
         needed = longest
+    if litter.credentials and thresholds.max_age_s is not None and litter.min_age_s == needed:
+        needed = min(needed, thresholds.max_age_s)  # a person's word for one run
     return max(needed, floor)
 
 
