@@ -43,7 +43,7 @@ def kept_state(rows: Iterable[StateRow], home: str, now_ns: int) -> tuple[KeptSt
         if reach.frozen(directory) is not None:
             continue
         sorter = Sorter(here)
-        for path, status in _files(directory, sorter):
+        for path, status in _files(directory, sorter, reach):
             kind = sorter.row_of(path)
             if kind is None or (status.st_dev, status.st_ino) in seen:
                 continue
@@ -53,7 +53,7 @@ def kept_state(rows: Iterable[StateRow], home: str, now_ns: int) -> tuple[KeptSt
     return tuple(sorted(stores.values(), key=lambda each: (-each.bytes, each.row.key)))
 
 
-def _files(directory: str, sorter: Sorter) -> Iterator[tuple[str, os.stat_result]]:
+def _files(directory: str, sorter: Sorter, reach: Reach) -> Iterator[tuple[str, os.stat_result]]:
     """Every file below, with its path relative to `directory`."""
     try:
         device = os.lstat(directory).st_dev
@@ -69,6 +69,8 @@ def _files(directory: str, sorter: Sorter) -> Iterator[tuple[str, os.stat_result
         for entry in entries:
             path = f"{relative}/{entry.name}" if relative else entry.name
             if not relative and not sorter.is_wanted(entry.name):
+                continue
+            if reach.is_frozen_at(f"{directory}/{path}"):  # a stat of it would wait for ever
                 continue
             try:
                 status = entry.stat(follow_symlinks=False)
