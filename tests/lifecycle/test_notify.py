@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import tmpwarden
 from tmpwarden.catalogue.settings import load_settings
 from tmpwarden.lifecycle import notify
 from tmpwarden.lifecycle.background import clear_the_dead
@@ -80,3 +81,21 @@ def test_a_command_of_the_host_is_replaced_and_not_continued(own_world: Path, tm
         path.write_text(f"[notify]\ncommand = {json.dumps(command)}\n")
         module._read_file(str(path), reading)
     assert reading.values["notify_command"] == ("second",)
+
+
+def test_the_desktop_is_told_also_where_cron_names_no_session_bus(
+    heard: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = own_world / "notify-send"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$DBUS_SESSION_BUS_ADDRESS" "$@" > {own_world}/noticed\n')
+    program.chmod(0o755)
+    (own_world / "bus").touch()
+    monkeypatch.setenv("PATH", f"{own_world}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(own_world))
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    assert tmpwarden("config", "set", "notify.command", "desktop").returncode == 0
+    notify.tell_if_full(load_settings(), start=at_once)
+    bus, name, title, message, _ = (own_world / "noticed").read_text().split("|")
+    assert (bus, name, title) == (f"unix:path={own_world}/bus", "--app-name=tmpwarden", "tmpwarden")
+    assert message.startswith(f"{own_world / 'tmp'} is ") and "`tmpwarden doctor` says what to do" in message
+    assert not heard.exists()

@@ -49,6 +49,14 @@ def test_worktrees_of_known_projects_and_in_known_places_are_found(home: Path, t
     }
 
 
+def test_projects_that_geminis_own_list_names_are_looked_at(home: Path, tmp_path: Path) -> None:
+    main = shapes.project(tmp_path)
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "projects.json").write_text(json.dumps({"projects": {str(main): "project"}}))
+    git(main, "worktree", "add", "-q", "-b", "a", str(main / ".gemini" / "worktrees" / "a"))
+    assert listed() == {str(main / ".gemini" / "worktrees" / "a"): "gemini.worktrees"}
+
+
 def test_the_repository_one_stands_in_counts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = shapes.plain(tmp_path)
     assert listed() == {}
@@ -131,6 +139,9 @@ def tree_at(main: Path, path: Path) -> str:
         ("{main}/.worktrees/a", "orchestrators.in-repository"),
         ("{main}/.loom/worktrees/a", "orchestrators.in-repository"),
         ("{main}/.afk-worktrees/a", "orchestrators.in-repository"),
+        ("{main}/.gemini/worktrees/a", "gemini.worktrees"),
+        ("{main}/.qwen/worktrees/agent-1a2b3c4", "qwen.worktrees"),
+        ("{home}/.qwen/arena/5e55/worktrees/a", "qwen.worktrees"),
         ("{main}.worktrees/a", "orchestrators.beside-repository"),
         ("{home}/.claude/worktrees/a", "claude.home-worktrees"),
         ("{home}/.code/working/project/branches/a", "orchestrators.code"),

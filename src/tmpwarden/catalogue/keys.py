@@ -68,8 +68,13 @@ def patterns(value: object) -> tuple[str, ...]:
     return texts
 
 
+DESKTOP = "desktop"  # in place of a program: the desktop's own notices
+
+
 def argv(value: object) -> tuple[str, ...]:
-    texts = _texts(value, sentence := 'must be a program and its arguments, such as ["notify-send", "{message}"]')
+    if value == DESKTOP:
+        return (DESKTOP,)
+    texts = _texts(value, sentence := f'must be "{DESKTOP}", or a program and its arguments as a list')
     if not texts or any("\0" in item for item in texts):
         raise ValueError(sentence)
     return texts
@@ -157,7 +162,7 @@ TABLES: dict[str, str] = {
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
     "brake": "Files that grow without limit (`tmpwarden brake`).",
     "run": "Limits of every `tmpwarden run` and of the shell functions; options take precedence.",
-    "notify": "A program to run when a temp directory is still full after an automatic clean-up.",
+    "notify": "A notice, or a program to run, when a temp directory is still full after an automatic clean-up.",
     "worktrees": "Where `tmpwarden worktrees` looks besides agents' own places, and what the timer removes there.",
     "rescue": "Saving unique work before its directory is removed (`tmpwarden rescue`).",
 }
@@ -242,8 +247,9 @@ KEYS: dict[str, Key] = {
         "notify_command",
         argv,
         "argv",
-        "Program and arguments, no shell; {root}, {percent} and {message} are filled in.",
-        example='["notify-send", "tmpwarden", "{message}"]',
+        '"desktop" for a notice on the desktop (notify-send, osascript); or program and arguments, no shell: '
+        "{root}, {percent} and {message} are filled in.",
+        example='"desktop"',
     ),
     "notify.at": Key("notify_at_percent", percent, "share", "Run it above this; at once, then once a day."),
     "worktrees.roots": Key(

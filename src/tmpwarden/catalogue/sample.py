@@ -10,7 +10,7 @@ import tomllib
 from typing import Any
 
 from ..text import duration, parse_duration
-from .keys import KEYS, TABLES, Key
+from .keys import DESKTOP, KEYS, TABLES, Key
 
 SCHEMA_FILE = "config.schema.json"
 _AGE = r"^\s*([0-9]{1,12}w)?([0-9]{1,12}d)?([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?\s*$"
@@ -26,7 +26,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "words": _STRINGS,
     "paths": {"type": "array", "items": {"type": "string", "pattern": "^[/~]"}},
     "patterns": {"type": "array", "items": {"type": "string", "pattern": "^[^/]+$"}},
-    "argv": _STRINGS | {"minItems": 1},
+    "argv": {"anyOf": [{"const": DESKTOP}, _STRINGS | {"minItems": 1}]},
 }
 _HEAD = """\
 #:schema ./{schema}

@@ -1,4 +1,4 @@
-"""`[notify] command`: tell a person, by a program of theirs, that a temp directory is full though we have cleaned.
+"""`[notify] command`: tell a person, by the desktop or a program of theirs, that a root is full though we have cleaned.
 
 Called by unattended runs at their end, in the background; once for each time that a root gets there, and again a day
 later while it lasts. The program runs detached, without a shell, and is ended at its deadline.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from ..catalogue.keys import DESKTOP
 from ..catalogue.settings import Settings
 from ..model.sweep import Space
+from ..oskit import system
 from ..oskit.files import places, space, state_file
 from ..oskit.proc.reach import Reach
 from ..text import shown, size
@@ -65,14 +67,22 @@ def _facts(room: Space, percent: int) -> dict[str, str]:
 
 def _call(command: tuple[str, ...], facts: dict[str, str]) -> None:
     """{root}, {percent} and {message} in the arguments, and TMPWARDEN_ROOT ... in the environment."""
-    argv = [_filled(word, facts) for word in command]
-    env = os.environ | {f"TMPWARDEN_{name.upper()}": value for name, value in facts.items()}
+    words = system.customs.NOTIFIER if command == (DESKTOP,) else command
+    argv = [_filled(word, facts) for word in words]
+    env = _with_the_desktop(os.environ) | {f"TMPWARDEN_{name.upper()}": value for name, value in facts.items()}
     child = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         child.wait(_LIMIT_S)
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, 9)
         child.wait()
+
+
+def _with_the_desktop(environ: Mapping[str, str]) -> dict[str, str]:
+    """cron and a system's timer name no session bus; it is where systemd puts each user's."""
+    bus = f"{environ.get('XDG_RUNTIME_DIR') or f'/run/user/{places.uid()}'}/bus"
+    known = {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={bus}"} if os.path.exists(bus) else {}
+    return known | dict(environ)
 
 
 def _filled(word: str, facts: dict[str, str]) -> str:

@@ -41,6 +41,7 @@ def _clear() -> _Said:
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.leases import static_temp
     from tmpwarden.lifecycle.background import clear_the_dead, leave_word
+    from tmpwarden.lifecycle.derived import take_derived
     from tmpwarden.oskit.files.places import state_dir
     from tmpwarden.sweep.store import books
 
@@ -49,15 +50,18 @@ def _clear() -> _Said:
         cleared = clear_the_dead()
         if cleared.relief:
             leave_word(state_dir(), f"tmpwarden: {cleared.relief}.")
+        derived = take_derived()
         books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)
-    return [sentence for sentence in (cleared.said, cleared.held_back, *cleared.warnings) if sentence], cleared.failed
+    sentences = (cleared.said, derived, cleared.held_back, *cleared.warnings)
+    return [sentence for sentence in sentences if sentence], cleared.failed
 
 
 def _for_everybody() -> dict[str, str]:
     """The same as each user: root itself never sweeps what belongs to another uid."""
     from tmpwarden.lifecycle.background import CLEAN_LIMIT_S
+    from tmpwarden.lifecycle.derived import LIMIT_S
     from tmpwarden.lifecycle.per_user import as_user
     from tmpwarden.lifecycle.users import preload, users_of
     from tmpwarden.oskit.files.places import temp_roots
@@ -65,7 +69,7 @@ def _for_everybody() -> dict[str, str]:
     preload()
     failed: dict[str, str] = {}
     for user in users_of(temp_roots()):
-        answer_of_child = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)
+        answer_of_child = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + LIMIT_S + _LAST_WORDS_S)
         lines, why = _decode_answer(answer_of_child)
         _print(f"{user.name}: ", lines, why)
         if why:

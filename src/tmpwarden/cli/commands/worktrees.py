@@ -123,10 +123,7 @@ def outcome(call: Call, removals: list[Gone], kept: list[Tree], *, kept_was_show
 
 
 def _may_go(tree: Tree, *, derived_only: bool) -> bool:
-    if not derived_only:
-        return tree.is_proven or tree.lacks_only_a_name
-    in_the_way = {"unused", "idle", "inspectable"}
-    return bool(tree.derived) and not any(i.holds is not Holds.YES and i.name in in_the_way for i in tree.items)
+    return tree.may_lose_derived if derived_only else tree.is_proven or tree.lacks_only_a_name
 
 
 def _agreed(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> bool:

@@ -40,6 +40,7 @@ class TreesWanted:
     min_idle_s: int | None = None  # None: an hour for what agents made, 72 h for the rest, nothing for what was named
     asks_kernel: bool = False  # where somebody cannot be looked at
     also: tuple[str, ...] = ()  # names of directories that the person calls derived
+    unattended: bool = False  # no person said yes to this run
 
 
 Clock = Callable[[], int]
@@ -54,7 +55,12 @@ def surveyors(
     now_ns: Clock = time.time_ns,
 ) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
     """A surveyor, what it should look at, and warnings. `searches`: below `[worktrees] roots` too."""
-    request = Request(roots=wish.roots, config_file=wish.config_file, thresholds=Thresholds(take_ask=True))
+    request = Request(
+        roots=wish.roots,
+        config_file=wish.config_file,
+        thresholds=Thresholds(take_ask=True),
+        unattended=wish.unattended,
+    )
     prepared = prepare(request, now_ns=now_ns)
     is_by_default = wish.min_idle_s is None and not wish.paths
     rows = catalogue.rows()
@@ -115,7 +121,7 @@ def remove(
     """Take those into quarantine that still are what their proof says. `purge`: nothing of it waits there for undo."""
     with (
         surveyors(wish, searches=False, now_ns=now_ns) as (surveyor, _, _),
-        clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S),
+        clean_lock(surveyor.prepared.state, 0.0 if wish.unattended else _A_PERSON_WAITS_S),
     ):
         surveyor.with_branches = branches
         removal = Removal(surveyor.prepared, surveyor, with_branches=branches, keep_for_undo=not purge)

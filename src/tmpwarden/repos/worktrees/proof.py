@@ -214,6 +214,12 @@ class Tree:
         return sum(size for _, size in self.derived)
 
     @property
+    def may_lose_derived(self) -> bool:
+        """Whether what can be made again may go: nobody uses the worktree, whatever else it holds."""
+        in_the_way = ("unused", "idle", "inspectable")
+        return bool(self.derived) and all(i.holds is Holds.YES for i in self.items if i.name in in_the_way)
+
+    @property
     def lacks_only_a_name(self) -> bool:
         """Some of its commits have no branch and nothing else is wrong: references of ours make them safe."""
         failing = [item for item in self.items if item.holds is not Holds.YES]

@@ -91,11 +91,13 @@ class Removal:
         return self.gone
 
     def _is_still_derived(self, tree: Tree, finding: Finding) -> bool:
-        """Somebody may have put a file into it while the question was on the screen."""
+        """Somebody may have put a file into it, or gone to work, while the question was on the screen."""
         now = self.surveyor.examine(Candidate(tree.path, tree.maker))
-        if finding.path in (path for path, _ in now.derived):
+        is_derived = finding.path in (path for path, _ in now.derived)
+        if is_derived and now.may_lose_derived:
             return True
-        detail = "it now contains files that cannot be created again"
+        in_use = now.failing.detail if now.failing else "its worktree is in use"
+        detail = in_use if is_derived else "it now contains files that cannot be created again"
         self.gone.append(Gone(tree, Receipt(finding, Outcome.KEPT, Reason.CHANGED, detail=detail)))
         return False
 
