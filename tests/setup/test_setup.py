@@ -14,8 +14,9 @@ import pytest
 
 from hooks.calling import hook, said
 from setup.test_install import put
-from support import odd_homes
-from support.command import WHOLE_MACHINE, tmpwarden
+from setup.test_timer import Machine
+from support import odd_homes, planted
+from support.command import AHEAD, WHOLE_MACHINE, tmpwarden
 from support.mounts import needs_root
 from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
@@ -23,6 +24,7 @@ from tmpwarden.catalogue.settings import load_settings
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import everything, record, runtime, schedulers, shells, temp, timer
 from tmpwarden.setup.targets import find
+from tmpwarden.sweep.weigh import consent
 
 ODD = {
     ".claude/settings.json": b'\xef\xbb\xbf{\r\n\t"model": "opus", // mine\r\n\t"hooks": {},\r\n}\r\n',
@@ -303,6 +305,37 @@ def test_a_timer_makes_them_again_too(world: Path) -> None:
 def command(*args: str) -> "subprocess.CompletedProcess[str]":
     argv = [sys.executable, "-m", "tmpwarden", *args]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+
+
+def test_while_hooks_only_observe_the_timer_removes_nothing_either(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine("0 5 * * * backup\n")
+    monkeypatch.setattr(schedulers, "ask_scheduler", machine)
+    monkeypatch.setattr(schedulers, "best", lambda *, system: "cron")
+
+    def set_up(observe: bool | None) -> list[str]:
+        wanted = everything.Wanted(agents=("claude",), observe=observe)
+        everything.carry_out(everything.plan(wanted), wanted)
+        assert everything.plan(wanted).changes == ()
+        (line,) = [line for line in machine.crontab.splitlines() if "tick.py" in line]
+        return line.split("tick.py")[1].split()
+
+    assert "--observe" in set_up(True)
+    assert "--observe" in set_up(None), "a second setup changes nothing"
+    assert "--observe" not in set_up(False)
+
+
+def test_a_timer_that_observes_logs_what_it_would_remove(world: Path) -> None:
+    unit = planted.session(world / "tmp")
+    tick = Path(static_temp.__file__).parents[1] / "lifecycle" / "tick.py"
+    ahead = [sys.executable, AHEAD, str(planted.DAYS), str(tick)]
+    consent.give()
+    subprocess.run([*ahead, "--observe"], check=True, capture_output=True, timeout=60)
+    assert unit.exists()
+    assert str(unit) in tmpwarden("log", "--observed").stdout.replace("\n", "")
+    subprocess.run(ahead, check=True, capture_output=True, timeout=60)
+    assert not unit.exists()
 
 
 def test_the_doctor_names_a_directory_that_is_gone_and_its_remedy_helps(world: Path) -> None:

@@ -1,6 +1,7 @@
-"""What a timer starts: `python3 -I -S .../tick.py [--all-users]`. One unattended clean; standard library only.
+"""What a timer starts: `python3 -I -S .../tick.py [--all-users | --observe]`. One unattended clean.
 
-What it did and why it failed goes to the journal of the system, and into our state for `tmpwarden status`.
+Standard library only. What it did and why it failed goes to the journal of the system, and into our state for
+`tmpwarden status`.
 """
 
 import sys
@@ -30,14 +31,15 @@ def main(arguments: list[str]) -> int:
     if "--all-users" in arguments:
         failed = _for_everybody()
     else:
-        lines, why = _clear()
+        lines, why = _clear(observe="--observe" in arguments)
         _print("", lines, why)
         failed = {own_name(): why} if why else {}
     last_tick.note(failed)
     return 1 if failed else 0
 
 
-def _clear() -> _Said:
+def _clear(*, observe: bool = False) -> _Said:
+    """`observe`: nothing is removed, only logged."""
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.leases import static_temp
     from tmpwarden.lifecycle.background import clear_the_dead, leave_word
@@ -47,10 +49,10 @@ def _clear() -> _Said:
 
     try:
         static_temp.make(state_dir())
-        cleared = clear_the_dead()
+        cleared = clear_the_dead(observe=observe)
         if cleared.relief:
             leave_word(state_dir(), f"tmpwarden: {cleared.relief}.")
-        derived = take_derived()
+        derived = "" if observe else take_derived()
         books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)

@@ -74,7 +74,9 @@ def plan(wanted: Wanted) -> SetupPlan:
             continue
         changes += [Change("hooks", edit, target.id) for edit in change.changed]
         remaining += change.advice
-    scheduled, complaint = _timer(wanted)
+    scheduled, complaint = _timer(wanted, observe=(observe := _observes(targets, wanted)))
+    if observe and timer.state() == timer.OF_ROOT:
+        remaining.append("root's timer still removes items; to stop it: tmpwarden config set periodic.enabled false")
     no_end = refusal()
     ways = () if no_end else _ways(targets, has_timer=not complaint)
     if no_end:
@@ -109,7 +111,7 @@ def carry_out(plan_: SetupPlan, wanted: Wanted) -> None:
         static_temp.make(state)  # before any setting names them
     _write([change.edit for change in plan_.changes if change.kind in ("temp", "shell", "completion")])
     if any(change.kind == "timer" for change in plan_.changes):
-        timer.install()
+        timer.install(observe=_observes(plan_.agents, wanted))
 
 
 def removal() -> SetupPlan:
@@ -231,17 +233,23 @@ def _shell(ways: Sequence[temp.Way], wanted: Wanted, remaining: list[str]) -> li
     return [Change("shell", edit)] if edit.changes else []
 
 
-def _timer(wanted: Wanted) -> tuple[tuple[Edit, ...], str]:
+def _observes(targets: Sequence[Target], wanted: Wanted) -> bool:
+    """The timer removes nothing while the hooks of one of these agents only log what they would remove."""
+    return bool(wanted.observe) or any(_flags(target, wanted)["observe"] for target in targets)
+
+
+def _timer(wanted: Wanted, *, observe: bool) -> tuple[tuple[Edit, ...], str]:
     """The timer's files, and why there is none."""
-    if timer.state().startswith("installed"):
+    is_here = (state := timer.state()) == "installed"
+    if state == timer.OF_ROOT or (is_here and timer.only_observes() == observe):
         return (), ""
-    if not wanted.timer:
+    if not wanted.timer and not is_here:
         return (
             (),
             "No hourly clean-up: hooks clean up when sessions start and end. To add it: tmpwarden setup timer",
         )
     try:
-        return timer.install(dry_run=True).changed, ""
+        return timer.install(dry_run=True, observe=observe).changed, ""
     except TmpwardenError as error:
         return (), f"no timer: {error}"
 

@@ -21,6 +21,8 @@ from .schedulers import CRON, LAUNCHD, SYSTEM_AGENTS, SYSTEM_UNITS, AskScheduler
 TARGET = "timer"
 _OURS = (b"what ended coding agents left", b"tmpwarden/lifecycle/tick.py", b"tmpwarden/metrics/tick.py",
          b"# tmpwarden clears these itself")  # fmt: skip
+OF_ROOT = "installed by root, for all users"
+_OBSERVE = "--observe"
 TMPFILES = "/etc/tmpfiles.d/tmpwarden.conf"
 
 
@@ -36,14 +38,22 @@ class Scheduled:
 
 
 def install(
-    *, system: bool = False, metrics: str = "", dry_run: bool = False, kind: str = "", call: AskScheduler | None = None
+    *,
+    system: bool = False,
+    metrics: str = "",
+    observe: bool = False,
+    dry_run: bool = False,
+    kind: str = "",
+    call: AskScheduler | None = None,
 ) -> Scheduled:
-    """`metrics`: a directory, checked by the caller, into which each run of the machine's timer writes its series."""
+    """`metrics`: a directory, checked by the caller, into which each run of the machine's timer writes its series.
+    `observe`: it only logs what it would have removed."""
     if system and os.geteuid() != 0:
         raise NeedsRoot("install timer --system")
     kind, call = kind or schedulers.best(system=system), call or schedulers.ask_scheduler
     wanted = runtime.planned(for_all=system)
-    edits = _edits(kind, _command(wanted, system, metrics), system, call)
+    command = [*_command(wanted, system, metrics), *([_OBSERVE] if observe else [])]
+    edits = _edits(kind, command, system, call)
     if not dry_run:
         runtime.put(wanted)
         _write(edits, metrics)
@@ -92,8 +102,16 @@ def _files() -> list[record.Changed]:
 def state() -> str:
     known = record.load(TARGET)
     if known is None:
-        return "absent" if _of_the_machine() is None else "installed by root, for all users"
+        return "absent" if _of_the_machine() is None else OF_ROOT
     return "installed" if known.version == __version__ else "outdated"
+
+
+def only_observes(call: AskScheduler | None = None) -> bool:
+    """Whether the timer that this user has installed removes nothing and only logs what it would have removed."""
+    files = [read(changed.path) or b"" for changed in _files()]
+    lines = [edit.before or b"" for edit in schedulers.former_line(call or schedulers.ask_scheduler)]
+    texts = [*files, *(line for crontab in lines for line in crontab.splitlines())]
+    return any(b"tick.py" in text and _OBSERVE.encode() in text for text in texts)
 
 
 def activity(call: AskScheduler | None = None) -> str:

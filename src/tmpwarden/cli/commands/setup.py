@@ -274,7 +274,8 @@ def _summary(plan: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> Itera
         keep = duration(load_settings().quarantine_s)
         yield ""
         if wanted.observe:
-            yield "Removed automatically: nothing. Hooks only log what they would remove (tmpwarden log --observed)."
+            yield "Removed automatically: nothing. Hooks and timer only log what they would remove."
+            yield "To see it: tmpwarden log --observed"
         else:
             yield "Removed automatically: temp files of ended sessions, and what crashed sessions left behind."
             yield from _told_unknown(settings)
@@ -356,7 +357,7 @@ def _lines(plan: SetupPlan, wanted: Wanted) -> Iterator[str]:
             yield f"{target.name}: hooks; {_WAYS[by].format(shown(way.directory) or target.programs[0])}"
     kinds = {change.kind for change in plan.changes}
     if "timer" in kinds:
-        yield "Clean-up runs every hour."
+        yield "Every hour, what would be removed is logged." if wanted.observe else "Clean-up runs every hour."
     if "shell" in kinds:
         yield "Open a new shell to use the new shell functions."
     yield from plan.remaining
