@@ -269,3 +269,27 @@ def test_a_note_from_the_future_is_a_first_look(tmp_path: Path, root: Path) -> N
         look(now_ns=time.time_ns() + 3600 * 10**9)
         one = told(look(), orphan.pid)
         assert one is not None and one.fate is Fate.KEEP
+
+
+@pytest.mark.parametrize("how", ["its terminal is closed", "the other end of its standard input is closed"])
+def test_an_agent_that_nobody_can_speak_to_is_listed_and_never_ended(tmp_path: Path, root: Path, how: str) -> None:
+    keyboard, screen = os.openpty()
+    ours, theirs = os.pipe()
+    with program(tmp_path, ["claude", "x.py"], PLAIN, stdin=screen if "terminal" in how else ours) as agent:
+        assert agent.pid not in [one["pid"] for one in data("orphans")["processes"]], "somebody may still type"
+        for fd in (keyboard, screen, ours, theirs):
+            os.close(fd)
+        (one,) = [one for one in data("orphans")["processes"] if one["pid"] == agent.pid]
+        assert (one["verdict"], one["can_be_named"]) == ("keep", False)
+        assert how in one["reason"] and f"kill {agent.pid}" in one["reason"]
+        assert tmpwarden("orphans", "end", "--yes", later_s=LATER_S).returncode == 0
+        assert tmpwarden("orphans", "end", str(agent.pid), "--yes").returncode == 7
+        assert agent.is_alive(for_s=0.2)
+
+
+def test_a_terminal_that_is_closed_proves_nothing_of_a_tool_server(tmp_path: Path, root: Path) -> None:
+    keyboard, screen = os.openpty()
+    with program(tmp_path, MCP, PLAIN, stdin=screen) as server:
+        os.close(keyboard)
+        os.close(screen)
+        assert seen_twice(server.pid) is None

@@ -88,6 +88,11 @@ def _of_a_live_session(suspect: Suspect, world: ProcessWorld) -> str | None:
     return f"its session is running ({binding.proof})"
 
 
+def agent_named(suspect: Suspect, world: ProcessWorld) -> str | None:
+    """Which agent this process is, by its very name."""
+    return next((agent for agent in world.agents if _is_named(agent, suspect.vitals.arguments)), None)
+
+
 def _an_agent_itself(suspect: Suspect, world: ProcessWorld) -> str | None:
     """By the very name; a looser likeness (`claude-mem/mcp-server.js`) counts only for what no row knows better."""
     words = tuple(os.fsencode(word) for word in suspect.vitals.arguments)

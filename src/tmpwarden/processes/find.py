@@ -24,7 +24,7 @@ from ..oskit.proc.open_files import open_files, written_by
 from ..text import duration, is_within
 from . import unheard
 from .census import Census, Sessions
-from .exclusions import ProcessWorld, Suspect, reason_to_spare
+from .exclusions import ProcessWorld, Suspect, agent_named, reason_to_spare
 
 # Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing.
 _MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
@@ -119,11 +119,21 @@ def _is_of_the_living(suspect: Suspect) -> bool:
 def _is_worth_telling(suspect: Suspect, world: ProcessWorld, question: Inquiry) -> bool:
     if suspect.vitals.pid in question.named:
         return True
+    if _deserted(suspect, world):
+        return not question.sessions
     if _is_of_the_living(suspect):
         return False
     if suspect.binding is not None:
         return not question.sessions or suspect.binding.session in question.sessions
     return not question.sessions and (suspect.unheard is not None or _looks_left(suspect, world))
+
+
+def _deserted(suspect: Suspect, world: ProcessWorld) -> str:
+    """Why nobody can speak any more to this agent, whose parent is gone; "" where it is none, or somebody can. It may
+    be at work all the same, so it is told and left to the user."""
+    if not _is_adopted(suspect.vitals.parent, world) or agent_named(suspect, world) is None:
+        return ""
+    return unheard.lost_input(suspect.vitals)
 
 
 def _looks_left(suspect: Suspect, world: ProcessWorld) -> bool:
@@ -178,6 +188,8 @@ def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
     the first counts that nobody can ever speak to a tool server again."""
     world = scene.world
     if words := reason_to_spare(suspect, world):
+        if lost := _deserted(suspect, world):
+            words = f"nobody can speak to this agent any more: {lost}. If it is not at work: kill {suspect.vitals.pid}"
         return Fate.NEVER, words
     binding, row = suspect.binding, suspect.row
     if suspect.unheard is not None and not suspect.is_of_the_dead:

@@ -20,14 +20,24 @@ _STDIN, _STDOUT = 0, 1
 
 
 def closed_input(one: Vitals) -> str | None:
-    """How the kernel names its standard input, if that has no other end; None also where that was not measured."""
+    """How the kernel names the pipe or socket pair that is its standard input, if that has no other end; None also
+    where that was not measured."""
     end = far_end(one.pid, _STDIN)
-    return end.identity if isinstance(end, NoFarEnd) else None
+    return end.identity if isinstance(end, NoFarEnd) and not end.is_terminal else None
+
+
+def lost_input(one: Vitals) -> str:
+    """Why nobody can type or send it anything any more; "" where somebody can, or that was not measured."""
+    end = far_end(one.pid, _STDIN)
+    if not isinstance(end, NoFarEnd):
+        return ""
+    return "its terminal is closed" if end.is_terminal else "the other end of its standard input is closed"
 
 
 def has_no_listener(one: Vitals) -> bool:
     """Whether nobody reads its answers: `server < request | tee log &` is still read, and `server > log` is a file."""
-    return isinstance(far_end(one.pid, _STDOUT), NoFarEnd)
+    end = far_end(one.pid, _STDOUT)
+    return isinstance(end, NoFarEnd) and not end.is_terminal
 
 
 def since(unheard_by_pid: Mapping[int, Unheard], boot: str | None, now_ns: int, *, may_note: bool) -> dict[int, int]:

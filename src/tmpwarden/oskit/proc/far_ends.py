@@ -1,4 +1,4 @@
-"""Whether anybody holds the other end of a pipe or socket pair that a process has open."""
+"""Whether anybody holds the other end of a pipe, socket pair or pseudo-terminal that a process has open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from .. import system
 class NoFarEnd:
     """Nobody can ever write to it, or read from it, again; nothing that was written before waits in it."""
 
-    identity: str  # as the kernel names it: "pipe:[4711]"
+    identity: str  # as the kernel names it: "pipe:[4711]", "/dev/pts/3 (deleted)"
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.identity.startswith("/dev/")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The other end of a pipe, asked by opening ours once more; of a socket pair, asked through sock_diag(7)."""
+"""The other end of a pipe or terminal, asked by opening ours once more; of a socket pair, through sock_diag(7)."""
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import socket
@@ -17,6 +18,7 @@ _REQUEST = 1  # NLM_F_REQUEST
 _SHOW_PEER, _SHOW_QUEUE = 4, 16
 _PEER, _QUEUE, _SHUTDOWN = 2, 4, 6  # attributes of the answer
 _BOTH_WAYS = 3
+_TERMINALS = "/dev/pts/"
 _ANY = 0xFFFFFFFF
 _HEADER, _ATTRIBUTES_AT = struct.calcsize("=IHHII"), 32
 
@@ -29,6 +31,8 @@ def far_end(pid: int, fd: int) -> NoFarEnd | FarEnd | NotMeasured:
             return _of_pipe(link, target, is_input=fd == _INPUT)
         if target.startswith("socket:["):
             return _of_socket(pid, target)
+        if target.startswith(_TERMINALS):
+            return _of_terminal(link, target)
     except OSError as error:
         return NotMeasured(f"{link} cannot be asked: {error.strerror}")
     except (ValueError, struct.error):
@@ -51,6 +55,17 @@ def _of_pipe(link: str, target: str, *, is_input: bool) -> NoFarEnd | FarEnd | N
     else:
         is_alone = bool(events & select.POLLERR)
     return NoFarEnd(target) if is_alone else FarEnd(target)
+
+
+def _of_terminal(link: str, target: str) -> NoFarEnd | FarEnd:
+    """A pseudo-terminal whose window or connection is closed answers EIO for ever; its number may be another's now."""
+    try:
+        os.close(os.open(link, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno == errno.EIO:
+            return NoFarEnd(target)
+        raise
+    return FarEnd(target)
 
 
 def _of_socket(pid: int, target: str) -> NoFarEnd | FarEnd | NotMeasured:
