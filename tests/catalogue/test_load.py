@@ -195,7 +195,7 @@ def test_what_may_be_resumed_waits_as_long_as_the_user_says_down_to_a_day() -> N
     assert session is not None and (session.max_age_s, session.is_users_age) == (30 * 3600, True)
     assert asked.warnings == ()
     less = overridden("claude.session", ages_s=(("max_age", 23 * 3600),))
-    assert less.warnings == ("config.toml:3: claude.session: max_age cannot be lower than 1d",)
+    assert less.warnings == ("config.toml:3: claude.session: max_age cannot be lower than 1d; 1d is used",)
     other = overridden("claude.session", ask=True).row("claude.session")
     assert other is not None and not other.is_users_age
 

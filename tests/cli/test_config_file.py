@@ -53,6 +53,10 @@ def test_the_sample_shows_every_key_with_its_default(tmp_path: Path) -> None:
 
 def _fits(rule: dict[str, Any], value: object) -> bool:
     """As much of JSON schema as ours uses."""
+    if "anyOf" in rule:
+        return any(_fits(each, value) for each in rule["anyOf"])
+    if "const" in rule:
+        return bool(value == rule["const"])
     kinds = {"boolean": bool, "string": str, "array": list, None: object}
     if not isinstance(value, kinds[rule.get("type")]):
         return False

@@ -64,6 +64,18 @@ def test_the_repository_one_stands_in_counts(home: Path, tmp_path: Path, monkeyp
     assert listed() == {str(tree): None}
 
 
+def test_who_stands_in_a_directory_that_is_gone_sees_the_others(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = shapes.project(tmp_path)
+    known_to_claude(home, main)
+    git(main, "worktree", "add", "-q", "-b", "a", str(main / ".claude" / "worktrees" / "a"))
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert list(listed()) == [str(main / ".claude" / "worktrees" / "a")]
+
+
 def test_vibe_kanbans_worktrees_in_a_temp_root_are_found(own_world: Path, tmp_path: Path) -> None:
     main = shapes.project(tmp_path)
     tree = own_world / "tmp" / "vibe-kanban" / "worktrees" / "x"

@@ -55,7 +55,8 @@ def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[st
     for key, seconds in override.ages_s:
         lowest = min(ages[key], LEAST_RESUMABLE_S if key == "max_age" and row.resume else DEFAULT_AGES[key])
         if seconds < lowest:
-            complaints.append(f"{override.origin}: {row.key}: {key} cannot be lower than {duration(lowest)}")
+            least = duration(lowest)
+            complaints.append(f"{override.origin}: {row.key}: {key} cannot be lower than {least}; {least} is used")
         ages[key] = max(seconds, lowest)
     tier = Tier.ASK if override.ask else row.tier
     return replace(

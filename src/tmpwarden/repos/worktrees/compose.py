@@ -81,7 +81,7 @@ def surveyors(
         if not wish.paths and not _is_confined(wish):
             roots = prepared.settings.worktree_roots if searches else ()
             below, left_out = checkouts_below(roots, on_search)
-            beside = [os.getcwd(), *below]
+            beside = [*_here(), *below]
         warnings = [*prepared.warnings, left_out] if left_out else prepared.warnings
         yield surveyor, _candidates(wish, rows, prepared.roots, beside), warnings
 
@@ -137,6 +137,14 @@ def _candidates(
         return find(rows, bases, beside)
     paths = dict.fromkeys(_resolve(path) for path in wish.paths)
     return [Candidate(path, maker_of(path, rows, bases)) for path in paths]
+
+
+def _here() -> list[str]:
+    """Where one stands; nowhere, if that worktree was removed in the meantime."""
+    try:
+        return [os.getcwd()]
+    except FileNotFoundError:
+        return []
 
 
 def _is_confined(wish: TreesWanted) -> bool:

@@ -80,7 +80,8 @@ class Named:
     def _matches(self, pattern: str) -> Iterator[Finding]:
         """Other users' entries that a pattern takes in by the way are left out, with a sentence."""
         count = theirs = 0
-        for path in expanded(os.path.join(os.getcwd(), pattern)):
+        whole = pattern if pattern.startswith("/") else os.path.join(os.getcwd(), pattern)  # which may be gone
+        for path in expanded(whole):
             count += 1
             try:
                 yield from self._units(path, path)
