@@ -188,6 +188,7 @@ def named_caches(place: Place) -> str:
 
 def build_output_of_the_main_checkout(place: Place) -> str:
     target = makers.cargo(place.main)
+    os.chdir(place.home)  # who stands in it uses it
     cleaned("--derived-only", str(place.main))
     return judged(not target.exists() and (place.main / "file").exists())
 
