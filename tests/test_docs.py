@@ -58,3 +58,19 @@ def test_the_map_fits_one_page_and_no_line_of_it_is_long() -> None:
     lines = (ROOT / "docs" / "architecture.md").read_text().splitlines()
     assert len(lines) <= 90
     assert [line for line in lines if len(line) > 140] == []
+
+
+def test_no_change_of_the_architecture_opens_more_than_four_files_and_each_is_there() -> None:
+    table = (ROOT / "docs" / "architecture.md").read_text().partition("| to change | open |")[2]
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")]
+    assert len(rows) >= 15
+    for _, change, files_to_open, _ in rows:
+        named = re.findall(r"`([\w/.<>*]+(?:\.py|\.toml|\.txt|/))`", files_to_open)
+        files = [each for each in named if not each.startswith("tests/")]
+        missing = [
+            each
+            for each in files
+            if not any((ROOT / "src" / "tmpwarden").glob(re.sub(r"<\w+>", "*", each).rstrip("/")))
+        ]
+        assert missing == [], change
+        assert 1 <= len(files) <= 4, change
