@@ -35,7 +35,7 @@ OWN = {
         "cli/commands/off.py", "cli/commands/config.py", "doctor/checks/space.py", "hooks/events/jobs.py",
         "leases/lease_files.py", "leases/scratch.py", "lifecycle/private_tmp.py", "oskit/system/darwin/self_test.py",
         "repos/rescue/restore.py",
-        "repos/rescue/told.py", "session/directory.py", "setup/apply.py", "setup/everything.py",
+        "repos/rescue/notice.py", "session/directory.py", "setup/apply.py", "setup/everything.py",
         "sweep/store/labels.py", "sweep/store/quarantine.py",
     },
 }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.cli.commands import UNTOLD
+from tmpwarden.cli.commands import HIDDEN
 from tmpwarden.cli.main import main
 
 COMMANDS = Path(__file__).parents[2] / "src" / "tmpwarden" / "cli" / "commands"
@@ -46,7 +46,7 @@ def test_a_usage_error_says_one_sentence_and_a_hint_on_stderr() -> None:
 
 def test_every_command_module_is_listed_in_help() -> None:
     shown = call("--help").stdout
-    for module in {path.stem for path in COMMANDS.glob("[a-z]*.py")} - set(UNTOLD):
+    for module in {path.stem for path in COMMANDS.glob("[a-z]*.py")} - set(HIDDEN):
         assert f"\n  {module} " in shown, f"{module} has no row in TABLE"
 
 

@@ -14,7 +14,7 @@ from support.repos import git
 from support.users import SESSION, leased_scratch
 from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos.rescue import store, told
+from tmpwarden.repos.rescue import notice, store
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
@@ -142,6 +142,6 @@ def start(session: str, source: str = "startup") -> dict[str, str]:
 
 def test_a_sentence_that_waits_is_short_and_taken_once(own_world: Path) -> None:
     (own_world / "data" / "tmpwarden" / "rescue").mkdir(parents=True, mode=0o700)
-    Path(told.path()).write_text("x" * 5000)
-    assert len(told.take()) <= 400
-    assert told.take() == ""
+    Path(notice.path()).write_text("x" * 5000)
+    assert len(notice.take()) <= 400
+    assert notice.take() == ""

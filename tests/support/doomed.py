@@ -16,5 +16,5 @@ def destroy(fd: int, name: str, *, measured: Measure | None = None, roll: Roll |
 
 def resume_in_place(fd: int, name: str, *, newest_ns: int) -> Purged:
     status = os.stat(name, dir_fd=fd)
-    with resumed(fd, name, begun=(status.st_dev, status.st_ino, None)) as doomed:
+    with resumed(fd, name, identity=(status.st_dev, status.st_ino, None)) as doomed:
         return purge_in_place(doomed, newest_ns=newest_ns)

@@ -237,21 +237,21 @@ class Mappings:
     """Every mapped file of the processes that we can read, kept by the look that asks: read again when it is older
     than a second."""
 
-    __slots__ = ("_found", "_read_at")
+    __slots__ = ("_mappings", "_read_at")
 
     def __init__(self) -> None:
         self._read_at = float("-inf")
-        self._found: Mapped | None = None
+        self._mappings: Mapped | None = None
 
     def leave_out(self, name: str, status: os.stat_result) -> bool | None:
         """No process runs code from this file. The same inode with the same name on what looks like another device
         counts as mapped: overlay and btrfs tell of a mapping another device number than stat(2)."""
         if time.monotonic() - self._read_at > _MAPS_ARE_FRESH_S:
-            self._read_at, self._found = time.monotonic(), system.mapped.read_maps()
-        if self._found is None:
+            self._read_at, self._mappings = time.monotonic(), system.mapped.read_maps()
+        if self._mappings is None:
             return None
         device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
-        seen = self._found.get(status.st_ino, ())
+        seen = self._mappings.get(status.st_ino, ())
         return not any(dev == device or base.removesuffix(" (deleted)") == name for dev, base in seen)
 
 

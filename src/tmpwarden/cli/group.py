@@ -16,7 +16,7 @@ from .. import __version__
 from ..errors import BadArgument
 from ..text import did_you_mean, nearest, shown
 from .call import Answer, Call, Done
-from .commands import TABLE, UNTOLD, WITH
+from .commands import HIDDEN, TABLE, WITH
 from .kinds import AnsweringPath
 from .paint import fold, width_of
 
@@ -157,7 +157,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
-            if cmd_name not in (*self.list_commands(ctx), *UNTOLD):
+            if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
                 return None
             module = importlib.import_module(f"{__package__}.commands.{WITH.get(cmd_name, cmd_name)}")
             command = getattr(module, cmd_name if cmd_name in WITH else "command")

@@ -15,7 +15,7 @@ from . import documents
 from .paint import Painter, percent_style
 from .paint import bar as bar
 from .table import Row, draw
-from .wording import age_told, explained_all, owner_short
+from .wording import age_text, explained_all, owner_short
 
 _GOES, _STAYS = "removable", "kept"
 _GROUPS = ("AGENT", "KIND", ">ITEMS", ">SIZE", "AGE", "", "WHY")
@@ -87,7 +87,7 @@ def ages(group: Sequence[Verdict], now_ns: int) -> str:
     known = [seconds for each in group if (seconds := documents.age_s(each, now_ns)) is not None]
     if not known:
         return "?"
-    low, high = age_told(min(known)), age_told(max(known))
+    low, high = age_text(min(known)), age_text(max(known))
     return low if low == high else f"{low}-{high}"
 
 

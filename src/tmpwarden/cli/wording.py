@@ -177,5 +177,5 @@ def witness_text(witness: Witness) -> str:
     return " ".join([*subject, _WITNESS_WORDS[witness.kind], shown(witness.detail)]).strip()
 
 
-def age_told(seconds: float | None) -> str:
+def age_text(seconds: float | None) -> str:
     return "?" if seconds is None else duration(seconds)

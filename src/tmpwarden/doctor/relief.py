@@ -27,7 +27,7 @@ _QUARANTINE = "tmpwarden.quarantine"
 _GONE = (OwnerState.DEAD, OwnerState.ABSENT)
 _GIT = (Reason.GIT_WORK, Reason.GIT_UNCLEAR)
 _YOUNG = (Reason.TOO_YOUNG, Reason.RESUMABLE)
-_MOST_TOLD = 3
+_MOST_SHOWN = 3
 _LITTLE = 20  # less than this part of what is used changes nothing, unless commands work again with it
 _ENOUGH = {"bytes": 1 << 20, "inodes": 16}  # less than that is nothing to an agent
 
@@ -62,7 +62,7 @@ def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: b
 
     shown_ways = [way for way in ways if is_much(way) or way.command]
     best = next((way for way in shown_ways if way.command and is_much(way)), None)
-    words = "; ".join(way.words for way in shown_ways[:_MOST_TOLD])
+    words = "; ".join(way.words for way in shown_ways[:_MOST_SHOWN])
     if best is not None:
         return Relief(best.command, words)
     if any(way.is_unchecked for way in shown_ways):
@@ -249,7 +249,7 @@ class _Root:
         amounts.sort(key=lambda pair: -pair[0])
         if amounts:
             total = sum(amount for amount, _ in amounts)
-            names = ", ".join(f"{shown(each.glob)} ({self._as_text(amount)})" for amount, each in amounts[:_MOST_TOLD])
+            names = ", ".join(f"{shown(each.glob)} ({self._as_text(amount)})" for amount, each in amounts[:_MOST_SHOWN])
             words = f"{self._as_text(total)} are not recognised: do you still need {names}?"
             yield Remedy(total, words, rank=2)
 

@@ -17,7 +17,7 @@ STEP_BYTES = 1 << 30
 MARKERS_EVERY_S, CLEAN_EVERY_S, ROOM_EVERY_S = 60.0, 3600.0, 30.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _LONGEST_NOTE, _LONGEST_NUMBER = 600, 32
-_TOLD_LATELY_S = 900.0
+_NOTED_LATELY_S = 900.0
 _BIRTHS_EVERY_S = 30.0  # for calls that do not speak of the temp root: agents put markers of their own there
 _LONGEST_LOG = 1 << 18
 _COMMON = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")
@@ -123,7 +123,7 @@ def take_note(notes: str, session: str) -> str:
 def was_noted_lately(notes: str) -> bool:
     """Whether the guard has given anybody another input within the last quarter of an hour (guard/log/audit.py)."""
     note = status(f"{notes.rpartition('/')[0]}/guard/told")
-    return note is not None and time.time() - note.st_mtime < _TOLD_LATELY_S
+    return note is not None and time.time() - note.st_mtime < _NOTED_LATELY_S
 
 
 def stated_file(notes: str, session: str) -> str:

@@ -31,11 +31,11 @@ class RegistryEntry:
     recorded_s: float | None = None
     source: str = ""  # the file that says so
     mounts: tuple[str, ...] | None = None  # all that it uses of this machine's files; None: that is not known
-    told: OwnerState | None = None  # what somebody who must know says of it
+    declared_state: OwnerState | None = None  # what somebody who must know says of it
 
     def state(self) -> OwnerState:
-        if self.told is not None:
-            return self.told
+        if self.declared_state is not None:
+            return self.declared_state
         return identity_state(
             self.pid, self.start, boot=None, machine=self.machine, pidns=self.pidns, recorded_s=self.recorded_s
         )
@@ -181,26 +181,26 @@ def _read_containers(_: Iterable[str], unread: list[str]) -> tuple[RegistryEntry
     """One whose engine says what it has mounted is asked about that; any other may be of any session."""
     from ..oskit.proc import containers  # sockets and HTTP, for the few who have such agents
 
-    found = containers.look()
-    if found is None:
+    containers_ = containers.look()
+    if containers_ is None:
         unread.append("processes cannot be listed, so a container may run")
         return ()
-    asked = [
+    declared = [
         RegistryEntry(
             "",
             each.pid,
             machine=_A_CONTAINER,
             source=f"container {each.name}",
             mounts=each.mounts,
-            told=OwnerState.DEAD if each.has_ended else OwnerState.ALIVE,
+            declared_state=OwnerState.DEAD if each.has_ended else OwnerState.ALIVE,
         )
-        for each in found.asked
+        for each in containers_.asked
     ]
     unasked = [
         RegistryEntry("", each.pid, machine=_A_CONTAINER, source=f"container of {each.command} ({each.pid})")
-        for each in found.unasked
+        for each in containers_.unasked
     ]
-    return (*asked, *unasked)
+    return (*declared, *unasked)
 
 
 _A_CONTAINER = "a container"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 _LOCK_TRIES, _LOCK_PAUSE_S = 20, 0.5  # who cleans while a root fills may have looked at it too early
-_UNTOLD = "relieved"  # in the state directory: a sentence for the next session that starts
+_UNREPORTED = "relieved"  # in the state directory: a sentence for the next session that starts
 _LONGEST_WORD = 600
 JUST_DONE = 0.5  # of the time between two cleans: within it, the last clean has done it for all callers
 
@@ -282,14 +282,14 @@ def leave_word(state: str, text: str) -> None:
     """A sentence for the next session that starts, in place of an older one. A full disk keeps it unsaid."""
     from ..small_files import REPLACED, write
 
-    write(f"{state}/{_UNTOLD}", text.encode("utf-8", "replace")[:_LONGEST_WORD], REPLACED)
+    write(f"{state}/{_UNREPORTED}", text.encode("utf-8", "replace")[:_LONGEST_WORD], REPLACED)
 
 
 def take_word(state: str) -> str:
     """The sentence that waits, which then waits no more."""
     from ..small_files import read
 
-    path = f"{state}/{_UNTOLD}"
+    path = f"{state}/{_UNREPORTED}"
     words = read(path, _LONGEST_WORD)
     if not words:
         return ""

@@ -16,7 +16,7 @@ class Cleared:
     """ "" where there is nothing to tell."""
 
     every_s: float  # until the next one is due
-    said: str = ""
+    sentence: str = ""
     held_back: str = ""  # until somebody says yes
     failed: str = ""
     warnings: tuple[str, ...] = ()

@@ -28,11 +28,11 @@ def take_derived(settings: Settings | None = None, *, now_ns: Clock = time.time_
         trees, _ = survey(wish, now_ns=now_ns)
         chosen = [tree for tree in trees if tree.maker and tree.may_lose_derived]  # a person builds in their own
         try:
-            gone = remove(chosen, wish, only_derived=True, now_ns=now_ns) if chosen else []
+            removed = remove(chosen, wish, only_derived=True, now_ns=now_ns) if chosen else []
         except LockHeld:  # somebody cleans right now
             return ""
         state_file.write(state_file.path(_NAME), {"at_ns": now_ns()})
-    return _told([each for each in gone if each.is_gone])
+    return _sentence([each for each in removed if each.is_gone])
 
 
 def _is_due(now_ns: int) -> bool:
@@ -43,9 +43,9 @@ def _is_due(now_ns: int) -> bool:
     return not 0 <= now_ns - last_ns < _EVERY_NS
 
 
-def _told(gone: list[Gone]) -> str:
-    if not gone:
+def _sentence(removed: list[Gone]) -> str:
+    if not removed:
         return ""
-    trees = plural(len({each.tree.path for each in gone}), "worktree")
-    amount = size(sum(each.receipt.bytes for each in gone))
+    trees = plural(len({each.tree.path for each in removed}), "worktree")
+    amount = size(sum(each.receipt.bytes for each in removed))
     return f"moved build products and packages of {trees}, {amount}, to quarantine (`tmpwarden undo` brings them back)"

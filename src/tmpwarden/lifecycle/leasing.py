@@ -102,9 +102,9 @@ def give_back(
 
 def known(roots: tuple[str, ...] = (), unread: list[str] | None = None, *, by_name: bool = False) -> tuple[Lease, ...]:
     """Every lease below these roots, or below all that a clean looks at; `by_name`: that a teardown looks at."""
-    found = places.temp_roots(roots, extra=scratch.leased_roots())
-    elsewhere = leased_elsewhere(found) if by_name and not roots else ()
-    return scratch.read_all((*found, *elsewhere), unread)
+    temp_roots = places.temp_roots(roots, extra=scratch.leased_roots())
+    elsewhere = leased_elsewhere(temp_roots) if by_name and not roots else ()
+    return scratch.read_all((*temp_roots, *elsewhere), unread)
 
 
 def holdings(lease: Lease) -> list[Holding]:

@@ -40,7 +40,7 @@ class _Child:
     answer: int  # descriptors that are read here
     talk: int
     status: int | None = None
-    heard: dict[int, bytearray] = field(default_factory=dict)
+    output: dict[int, bytearray] = field(default_factory=dict)
     stopped_since: float | None = None
 
 
@@ -53,11 +53,11 @@ def as_user(user: User, work: Callable[[], str], *, limit_s: float, wanted: Call
         _end(child)
         os.close(child.answer)
         os.close(child.talk)
-    talk = child.heard[child.talk].decode(errors="replace").strip()
+    talk = child.output[child.talk].decode(errors="replace").strip()
     if not why and child.status:
         ended_by = -child.status
         why = f"its process was ended by signal {ended_by}" if ended_by > 0 else talk.rpartition("\n")[2] or "it failed"
-    return Heard(child.heard[child.answer].decode(errors="surrogateescape"), talk, why)
+    return Heard(child.output[child.answer].decode(errors="surrogateescape"), talk, why)
 
 
 def _start(user: User, work: Callable[[], str]) -> _Child:
@@ -68,7 +68,7 @@ def _start(user: User, work: Callable[[], str]) -> _Child:
     os.close(talk_end)
     for descriptor in (answer, talk):
         os.set_blocking(descriptor, False)
-    return _Child(pid, answer, talk, heard={answer: bytearray(), talk: bytearray()})
+    return _Child(pid, answer, talk, output={answer: bytearray(), talk: bytearray()})
 
 
 def _work_as(user: User, work: Callable[[], str], answer_end: int, talk_end: int) -> None:
@@ -117,8 +117,8 @@ def _listen(child: _Child, seconds: float) -> None:
     for descriptor in ready:
         with contextlib.suppress(BlockingIOError):
             while block := os.read(descriptor, 1 << 16):
-                child.heard[descriptor] += block
-                del child.heard[descriptor][limits[descriptor] :]
+                child.output[descriptor] += block
+                del child.output[descriptor][limits[descriptor] :]
     if len(ready) == 2 and child.status is None:
         time.sleep(0.01)  # both ends are closed, or it talks without pause
 

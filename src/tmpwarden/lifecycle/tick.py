@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LAST_WORDS_S = 30.0
 _MOST_SENTENCES = 20  # of one user, into the journal of the system
 _LONGEST = 500
-_Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
+_Answer = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 
 
 def main(arguments: list[str]) -> int:
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def _clear(*, observe: bool = False) -> _Said:
+def _clear(*, observe: bool = False) -> _Answer:
     """`observe`: nothing is removed, only logged."""
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.leases import static_temp
@@ -56,7 +56,7 @@ def _clear(*, observe: bool = False) -> _Said:
         books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)
-    sentences = (cleared.said, derived, cleared.held_back, *cleared.warnings)
+    sentences = (cleared.sentence, derived, cleared.held_back, *cleared.warnings)
     return [sentence for sentence in sentences if sentence], cleared.failed
 
 
@@ -79,7 +79,7 @@ def _for_everybody() -> dict[str, str]:
     return failed
 
 
-def _decode_answer(answer_of_child: "Heard") -> _Said:
+def _decode_answer(answer_of_child: "Heard") -> _Answer:
     """What the child of a user said, which is as long as that user's config wants it to be."""
     import json
 

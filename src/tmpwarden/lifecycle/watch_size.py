@@ -55,17 +55,17 @@ def say(sentence: str) -> None:
 
 
 def _watch(child: int, grip: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:
-    started_s, is_told = time.monotonic(), False
+    started_s, is_reported = time.monotonic(), False
     while not select.select([grip], [], [], _EVERY_S)[0]:
         taken = walk.bytes_at(scratch)
         if taken is None or taken <= max_bytes // 2:
             continue
         if taken <= max_bytes:
-            if not is_told:
+            if not is_reported:
                 rate = taken / max(0.001, time.monotonic() - started_s)
                 soon = duration(max(1.0, (max_bytes - taken) / rate))
                 tell(f"{_holds(taken)}, half of {_limit(max_bytes)}; at this rate COMMAND is ended in about {soon}")
-            is_told = True
+            is_reported = True
             continue
         tell(f"{_holds(taken)}, more than {_limit(max_bytes)}; COMMAND is ended")
         _end(child, scratch)

@@ -32,7 +32,7 @@ _SETTINGS = (
 # The default branch of a remote was renamed; a bundle is as it should be: git says so, and nothing is wrong.
 _NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?|[^\n]+\.bundle is okay\n?")
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_LONGEST_TOLD = 160
+_LONGEST_SHOWN = 160
 # Who makes commits of ours.
 NOBODY = {f"GIT_{who}_{key}": f"tmpwarden{more}" for who in ("AUTHOR", "COMMITTER")
           for key, more in (("NAME", ""), ("EMAIL", "@localhost"))}  # fmt: skip
@@ -151,7 +151,7 @@ class _Child(subprocess.Popen[bytes]):
 def _first_line(complaint: bytes) -> str:
     """The first line of what git said: the reason, not the advice after it."""
     line = complaint.split(b"\n")[0].decode("utf-8", "replace")
-    return line if len(line) <= _LONGEST_TOLD else f"{line[:_LONGEST_TOLD]}..."
+    return line if len(line) <= _LONGEST_SHOWN else f"{line[:_LONGEST_SHOWN]}..."
 
 
 def program() -> str:

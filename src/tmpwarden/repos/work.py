@@ -15,7 +15,7 @@ from .makers import unique
 from .repository import Repository, Shape, Unit, module, opened
 from .status import TreeStatus, lfs_objects_may_be_only_here, status_of
 
-_MOST_BRANCHES_TOLD = 5
+_MOST_BRANCHES_SHOWN = 5
 _MOST_MODULES = 200
 _UNFINISHED = {
     "MERGE_HEAD": "merge",
@@ -216,10 +216,10 @@ def unpublished(repository: Repository) -> Iterator[str]:
     if not own or not _missing(repository, held, *own, *known):
         return
     branches = [(name, count) for name in own[:200] if (count := _missing(repository, held, name, *known))]
-    for name, count in branches[:_MOST_BRANCHES_TOLD]:
+    for name, count in branches[:_MOST_BRANCHES_SHOWN]:
         yield f"{counted(count, 'commit')} on {_short_name(name)} {alone}"
-    if len(branches) > _MOST_BRANCHES_TOLD:
-        more = counted(len(branches) - _MOST_BRANCHES_TOLD, "more branch", "more branches")
+    if len(branches) > _MOST_BRANCHES_SHOWN:
+        more = counted(len(branches) - _MOST_BRANCHES_SHOWN, "more branch", "more branches")
         yield f"commits on {more} {alone}"
 
 

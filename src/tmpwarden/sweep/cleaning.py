@@ -54,7 +54,9 @@ class Cleaning:
     _share: consent.Share | None = None  # an unattended run's
     _keeps_all: bool = False  # a person wants to be able to undo this, whatever room that takes
     _unchecked: dict[str, doubt.Unchecked] = field(default_factory=dict)  # by temp root
-    _resting: set[str] = field(default_factory=set)  # what this run took because an origin on this machine holds it
+    _kept_by_origin: set[str] = field(
+        default_factory=set
+    )  # what this run took because an origin on this machine holds it
     _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:
@@ -75,7 +77,7 @@ class Cleaning:
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
                 self._collect(actor.finish())
-                self.result.expired += purge_all(self.prepared, giving_up, self._resting)
+                self.result.expired += purge_all(self.prepared, giving_up, self._kept_by_origin)
             self._take_all(actor, self._made_free(), is_fresh=True)
             self._try_again(actor)
             self._relieve(actor, giving_up)
@@ -214,8 +216,8 @@ class Cleaning:
         )
         for finding in finder.find():
             if not only or finding.path in only:
-                found = self.prepared.hear(finding)
-                yield from (v for v in found if isinstance(v, Remove) and v.reason is not Reason.PRESSURE)
+                verdicts = self.prepared.hear(finding)
+                yield from (v for v in verdicts if isinstance(v, Remove) and v.reason is not Reason.PRESSURE)
 
     def _streamed(self, share: consent.Share | None) -> Iterator[Remove]:
         """Removals as they are judged; the guesses of an unattended run wait until all that it found is known."""
@@ -295,8 +297,8 @@ class Cleaning:
 
     def _given_up(self, token: str, outcome: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        is_told = self.result.receipts.change(token, ending_of(outcome), lambda receipt: instead(receipt, outcome))
-        if isinstance(outcome, Purged) and not is_told:
+        is_recorded = self.result.receipts.change(token, ending_of(outcome), lambda receipt: instead(receipt, outcome))
+        if isinstance(outcome, Purged) and not is_recorded:
             self.result.expired.append(outcome)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
@@ -321,7 +323,7 @@ class Cleaning:
         for receipt in receipts:
             self.result.receipts.append(receipt)
             if receipt.git_origins:
-                self._resting.add(receipt.id)
+                self._kept_by_origin.add(receipt.id)
             self.result.warnings += left_to_know(receipt)
             if self.on_receipt:
                 self.on_receipt(receipt)

@@ -242,12 +242,12 @@ def leased_elsewhere(roots: places.Roots) -> tuple[str, ...]:
 
     TMPWARDEN_ROOTS says where to search, so a search leaves these alone. Whoever leased below one of them has named it,
     and gives that one session back by its name: only a `--root` of the call itself forbids that."""
-    found: list[str] = []
+    roots_of_leases: list[str] = []
     reach = Reach.now()
     for path in scratch.leased_roots():
         with suppress(UnsafeRoot):
-            found += [] if reach.frozen(path) else places.temp_roots((path,))
-    return tuple(path for path in dict.fromkeys(found) if path not in roots)
+            roots_of_leases += [] if reach.frozen(path) else places.temp_roots((path,))
+    return tuple(path for path in dict.fromkeys(roots_of_leases) if path not in roots)
 
 
 def _wanted(request: Request) -> Callable[[Litter], bool]:

@@ -136,11 +136,11 @@ def test_a_branch_is_marked_whole_in_part_or_not_at_all(own_world: Path) -> None
     (root,) = trees()
     key = units([root])[str(marked)].key
     assert MarkCounts([root], {key}).is_whole(root) is None
-    assert MarkCounts([root], {key}).told.startswith("marked: 1 item, ")
+    assert MarkCounts([root], {key}).summary.startswith("marked: 1 item, ")
     every = {unit.key for unit in root.units() if unit.offered}
     assert MarkCounts([root], every).is_whole(root) is True
-    assert MarkCounts([root], every).told.startswith("marked: 2 items, ")
-    assert (MarkCounts([root], set()).is_whole(root), MarkCounts([root], set()).told) == (False, "")
+    assert MarkCounts([root], every).summary.startswith("marked: 2 items, ")
+    assert (MarkCounts([root], set()).is_whole(root), MarkCounts([root], set()).summary) == (False, "")
 
 
 def test_a_look_that_nobody_wants_any_more_ends_between_two_units(own_world: Path) -> None:

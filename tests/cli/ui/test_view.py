@@ -111,9 +111,9 @@ def test_what_is_marked_is_cleaned_after_one_question_and_comes_back(own_world: 
         await answer_yes(pilot, app, "c")
         await until(pilot, lambda: not marked.exists() and not app.is_busy)
         assert other.exists()
-        await until(pilot, lambda: "Removed 1 item" in app.said)
+        await until(pilot, lambda: "Removed 1 item" in app.status_line)
         await answer_yes(pilot, app, "u")
-        await until(pilot, lambda: marked.exists() and "Brought back" in app.said)
+        await until(pilot, lambda: marked.exists() and "Brought back" in app.status_line)
 
     drive(app, steps)
 
@@ -160,11 +160,11 @@ def test_why_keep_filter_and_help_answer_and_what_is_kept_cannot_be_marked(own_w
         assert any("no process of its session" in line for line in app.screen.lines)  # type: ignore[attr-defined]
         await pilot.press("escape")
         await answer_yes(pilot, app, "k")
-        await until(pilot, lambda: app.said.startswith("Kept"))
+        await until(pilot, lambda: app.status_line.startswith("Kept"))
         assert data("keep")["paths"] == [str(unit)]
         await until(pilot, lambda: any(each.state == "kept" for root in roots(app) for each in root.units()))
         await pilot.press("space")
-        await until(pilot, lambda: "keep list" in app.said)
+        await until(pilot, lambda: "keep list" in app.status_line)
         assert app.marks == {}
         await pilot.press("slash")
         await until(pilot, lambda: isinstance(app.focused, Input))
@@ -233,7 +233,7 @@ def test_pick_shows_what_may_go_and_who_quits_while_it_cleans_leaves_between_two
         await pilot.press("a")
         await until(pilot, lambda: set(map(str, units)) <= {pin.path for pin in app.marks.values()})
         await answer_yes(pilot, app, "c")
-        await until(pilot, lambda: app.is_busy or "Removed" in app.said)
+        await until(pilot, lambda: app.is_busy or "Removed" in app.status_line)
         app.simulate_key("q")  # the pilot would wait for an app that is about to end
         end = time.monotonic() + _LIMIT_S
         while app.return_code is None and time.monotonic() < end:
@@ -312,7 +312,7 @@ def test_nothing_writes_all_that_was_found_out_for_a_debugger(own_world: Path, m
 
     async def steps(pilot: "Pilot[int]") -> None:
         await pilot.press("a")
-        await until(pilot, lambda: app.mark_counts.told.startswith("marked: 1 item"))
+        await until(pilot, lambda: app.mark_counts.summary.startswith("marked: 1 item"))
 
     drive(app, steps)
     assert written == []

@@ -166,7 +166,7 @@ def test_an_inode_number_that_was_given_again_is_another_unit(ours: tuple[Path, 
         judged(fd, TOKEN, verdict, Nobody(), born_ns=born - 1)
     status = (path / TOKEN).stat()
     with pytest.raises(OSError, match="not what was checked"):
-        resumed(fd, TOKEN, begun=(status.st_dev, status.st_ino, born - 1))
+        resumed(fd, TOKEN, identity=(status.st_dev, status.st_ino, born - 1))
 
 
 @pytest.mark.parametrize("maker", MAKERS[:3], ids=lambda maker: maker.__name__)
@@ -207,7 +207,7 @@ def test_only_what_the_intent_tells_is_resumed(ours: tuple[Path, int]) -> None:
     path, fd = ours
     status = (path / TOKEN).stat()
     with pytest.raises(OSError, match="not what was checked"):
-        resumed(fd, TOKEN, begun=(status.st_dev, status.st_ino + 1, None))
+        resumed(fd, TOKEN, identity=(status.st_dev, status.st_ino + 1, None))
 
 
 @needs_root
@@ -226,7 +226,7 @@ def test_a_refusal_leaves_no_descriptor(ours: tuple[Path, int]) -> None:
     for refused in (
         lambda: judged(fd, TOKEN, verdict_on(path / TOKEN), UNKNOWN[0]),
         lambda: judged(fd, "other", verdict_on(path / TOKEN), Nobody()),
-        lambda: resumed(fd, TOKEN, begun=(0, 0, None)),
+        lambda: resumed(fd, TOKEN, identity=(0, 0, None)),
     ):
         try:
             refused()

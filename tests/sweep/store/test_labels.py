@@ -206,7 +206,7 @@ def test_a_name_that_carries_its_label_is_believed_of_that_very_item_alone(own_w
         Intent("0123456789abcdef.x", "/t/a", "/t", "claude.session", "", "some", 0, status.st_dev, status.st_ino),
         *("ab", 9, 10),
     )
-    name = labels.carried(made)
+    name = labels.name_with(made)
     assert name is not None
     unit.rename(unit.with_name(name))
     fd = labels.opened(str(own_world / "home"))
@@ -221,7 +221,7 @@ def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_
     own_world: Path, root: Path
 ) -> None:
     """A run that was killed has left it there: another one destroyed it as a flat file of that agent, and its story."""
-    made = labels.carried(LABEL)
+    made = labels.name_with(LABEL)
     assert made is not None
     place = root / f"claude-{os.geteuid()}" / made.replace(".k", ".x")
     place.mkdir(parents=True)
@@ -233,7 +233,7 @@ def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_
 
 
 def test_a_carried_name_that_is_not_true_is_told_and_left_alone(own_world: Path) -> None:
-    made = labels.carried(LABEL)
+    made = labels.name_with(LABEL)
     assert made is not None
     place = own_world / "state" / made.replace(".k", ".x")
     place.mkdir()

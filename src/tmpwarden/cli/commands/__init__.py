@@ -40,6 +40,6 @@ TABLE: tuple[tuple[str, str, str], ...] = (
 )
 
 # What still works and is no longer told: `install` is `setup` for one agent, `version` is --version.
-UNTOLD = ("install", "version")
+HIDDEN = ("install", "version")
 
 WITH = {"on": "off", "uninstall": "install", "version": "help"}

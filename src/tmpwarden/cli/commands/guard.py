@@ -23,7 +23,7 @@ from ...oskit.proc.agent_version import numbers, program_on_path, version_of
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
-from ..guarding import fencepost, packs, told
+from ..guarding import decisions, fencepost, packs
 from ..guarding.packs import loaded, temp_roots
 from ..table import Row, draw
 
@@ -169,5 +169,5 @@ def _lines(call: Call, decision: Decision) -> Iterable[str]:
         yield from draw(_EACH, rows, for_a_person=call.for_a_person)
 
 
-for _below in (packs.verify, packs.packs, told.log, told.stats, fencepost.take_over):
+for _below in (packs.verify, packs.packs, decisions.log, decisions.stats, fencepost.take_over):
     command.add_command(_below)

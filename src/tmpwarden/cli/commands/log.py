@@ -17,7 +17,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import history as observations
 from ...sweep.store import journal
-from ...sweep.store.labels import restorable, still_there, untold
+from ...sweep.store.labels import restorable, still_there, unrecorded
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -45,7 +45,7 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
     wish = _Wish(wanted, None if since is None else call.now_ns() / 1e9 - since)
     if observed:
         return _observed(state, count, wish)
-    everything = chain(journal.entries(state), untold(state))
+    everything = chain(journal.entries(state), unrecorded(state))
     shown_entries = (entry for each in everything if (entry := _shown_entry(each)) and wish.fits(entry))
     entries = list(deque(shown_entries, maxlen=count))
     came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")

@@ -294,8 +294,8 @@ def _unknown_age(settings: dict[str, str]) -> str:
     from ...catalogue.settings import load_settings
 
     now_s = load_settings().unknown_max_age_s
-    said = settings.get(_UNKNOWN, duration(now_s) if now_s else "")
-    return "" if said == "off" else said
+    limit = settings.get(_UNKNOWN, duration(now_s) if now_s else "")
+    return "" if limit == "off" else limit
 
 
 def _is_unknown_locked() -> bool:

@@ -248,15 +248,15 @@ def _setup(status: Status) -> str:
     for agent, state in status.hooks:
         states.setdefault(_STATES.get(state, state), []).append(agent)
     states_text = [f"{', '.join(agents)} {state}" for state, agents in states.items()] or ["no agent found"]
-    timer_told = "no hourly clean-up" if status.timer == "absent" else f"hourly clean-up {status.timer}"
-    return "; ".join([*states_text, timer_told + _tick_told(status.last_tick)])
+    timer_text = "no hourly clean-up" if status.timer == "absent" else f"hourly clean-up {status.timer}"
+    return "; ".join([*states_text, timer_text + _tick_text(status.last_tick)])
 
 
 def _tick_document(tick: LastTick | None) -> documents.Document | None:
     return None if tick is None else {"seconds_ago": round(_ago_s(tick.at_ns)), "failed": dict(tick.failed)}
 
 
-def _tick_told(tick: LastTick | None) -> str:
+def _tick_text(tick: LastTick | None) -> str:
     if tick is None:
         return ""
     reasons = "; ".join(f"{shown(user)}: {shown(why)}" for user, why in tick.failed.items())

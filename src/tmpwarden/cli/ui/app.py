@@ -116,7 +116,7 @@ class View(App[int]):
         self.marks: dict[Key, Pin] = {}
         self.mark_counts = MarkCounts()
         self.opened: set[Key] = set()
-        self.said, self.is_busy, self.is_looking, self.turns = "Checking ...", False, False, 0
+        self.status_line, self.is_busy, self.is_looking, self.turns = "Checking ...", False, False, 0
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
     def compose(self) -> ComposeResult:
@@ -140,7 +140,7 @@ class View(App[int]):
         """Until the first look is there, which may take seconds: it is at work, and has not hung."""
         if self.seen is None:
             self.turns += 1
-            self.put("#said", Text(f"{_SPINS[self.turns % len(_SPINS)]} {self.said}"))
+            self.put("#said", Text(f"{_SPINS[self.turns % len(_SPINS)]} {self.status_line}"))
         else:
             self.spinner.stop()
 
@@ -163,7 +163,7 @@ class View(App[int]):
         self.is_looking = False
         rest_s = _SOONEST_S
         if isinstance(seen, Snapshot):
-            self.said = "? shows all keys" if self.seen is None else self.said
+            self.status_line = "? shows all keys" if self.seen is None else self.status_line
             self.seen = seen
             rest_s = max(_SOONEST_S, _REST * seen.took_s)
             self.draw()
@@ -209,7 +209,7 @@ class View(App[int]):
         self.put("#detail", Text(details(self)))
 
     def say(self, sentence: str) -> None:
-        self.said = sentence
+        self.status_line = sentence
         self.tell()
 
     def recount(self) -> None:
@@ -236,7 +236,7 @@ class View(App[int]):
         self.put("#full", Text(summary(self), no_wrap=True, overflow="ellipsis"))
         self.put("#columns", Text(self.units.titles))
         self.put("#detail", Text(details(self)))
-        self.put("#said", Text(self.said, no_wrap=True, overflow="ellipsis"))
+        self.put("#said", Text(self.status_line, no_wrap=True, overflow="ellipsis"))
 
     def put(self, place: str, text: Text) -> None:
         """Their sizes are fixed: nothing has to be laid out anew for a word."""
@@ -305,12 +305,12 @@ class View(App[int]):
 def summary(view: View) -> str:
     """The line above the tree: how full, who lives, what is marked."""
     if view.seen is None:
-        return view.said
+        return view.status_line
     rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in view.seen.spaces]
     parts = [" ".join(rooms), plural(view.seen.sessions, "running session")]
     parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
     parts += [f"filter: {view.words}"] * bool(view.words) + ["only removable items"] * view.only_going
-    parts += [view.mark_counts.told] * bool(view.mark_counts.told)
+    parts += [view.mark_counts.summary] * bool(view.mark_counts.summary)
     return "  |  ".join(parts)
 
 

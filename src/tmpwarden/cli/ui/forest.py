@@ -28,7 +28,7 @@ class TreeLine:
     removable_bytes: int = 0
     offered: int = 0  # units in it that can be marked
     state: str = ""  # of a unit, a word for the column: never by colour alone
-    told: str = ""  # `why` of a branch, once it was asked for
+    summary: str = ""  # `why` of a branch, once it was asked for
 
     @property
     def is_unit(self) -> bool:
@@ -59,10 +59,10 @@ class TreeLine:
     def why(self) -> str:
         if self.is_unit:
             return explained_all(self.verdicts)
-        if not self.told:  # a look at all that is in it; the cursor passes here often
+        if not self.summary:  # a look at all that is in it; the cursor passes here often
             removable, kept = self.removable, [each for each in self.verdicts if isinstance(each, Keep)]
-            self.told = f"removable: {render.counted(removable)}; kept: {render.counted(kept)}"
-        return self.told
+            self.summary = f"removable: {render.counted(removable)}; kept: {render.counted(kept)}"
+        return self.summary
 
     @property
     def path(self) -> str | None:
@@ -80,7 +80,7 @@ class MarkCounts:
         self._verdicts: list[Verdict] = []
         for root in roots if marks else ():
             self._count(root, marks)
-        self.told = f"marked: {render.counted(self._verdicts)}" if self._verdicts else ""
+        self.summary = f"marked: {render.counted(self._verdicts)}" if self._verdicts else ""
         self._verdicts.clear()
 
     def _count(self, branch: TreeLine, marks: Container[Key]) -> int:

@@ -78,8 +78,8 @@ def _warning(call: HookCall) -> str:
     """
     biggest, path = _biggest(call)
     note = f"{notebook.session_key(call.session)}.grown"
-    last_told = notebook.status(f"{call.notes}/{note}")
-    if biggest <= LIMIT_BYTES or (last_told is not None and biggest < 2 * last_told.st_size):
+    last_note = notebook.status(f"{call.notes}/{note}")
+    if biggest <= LIMIT_BYTES or (last_note is not None and biggest < 2 * last_note.st_size):
         return ""
     _remember(call.notes, note, biggest)
     grown = f"{path} has grown to {biggest / (1 << 30):.1f} GB"

@@ -90,9 +90,9 @@ def _left_overs(call: HookCall) -> str:
     notebook.note_room(call.notes, notebook.temp_root(call.environ), background.growth_step())
     notebook.put_off(call.notes, notebook.CLEAN, cleared.every_s)
     if not cleared.held_back or not notebook.is_due(call.notes, _HELD_BACK):
-        return cleared.said
+        return cleared.sentence
     notebook.put_off(call.notes, _HELD_BACK, notebook.FARTHEST_S)  # one message, not one an hour
-    return "; ".join(filter(None, (cleared.said, cleared.held_back)))
+    return "; ".join(filter(None, (cleared.sentence, cleared.held_back)))
 
 
 def _old_notes(call: HookCall) -> str:

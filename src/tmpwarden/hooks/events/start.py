@@ -4,7 +4,7 @@ import os
 
 from ...errors import TmpwardenError
 from ...lifecycle.background import has_dead_scratch, take_word
-from ...repos.rescue import told
+from ...repos.rescue import notice
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall, is_second
@@ -112,7 +112,7 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         remember(call, directory.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     scratch_text = f"$TMPDIR ({directory.path})" if reaches_commands else directory.path
     return _guidance(scratch_text) + (
-        f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""
+        f" {GONE} {notice.of_session(call.session)}".rstrip() if is_lost else ""
     ), directory.env
 
 
@@ -150,7 +150,7 @@ def _static(call: HookCall) -> str:
 
 def _saved() -> str:
     """What was rescued without anybody asking, told once to the next session that starts."""
-    return f"tmpwarden: {told.take()}" if os.path.exists(told.path()) else ""
+    return f"tmpwarden: {notice.take()}" if os.path.exists(notice.path()) else ""
 
 
 def _guidance(scratch_text: str) -> str:

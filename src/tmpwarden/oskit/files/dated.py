@@ -81,9 +81,9 @@ def _below(name: str, dir_fd: int, path: str, device: int, depth: int) -> Iterat
         try:
             with os.scandir(fd) as entries:
                 for entry in entries:
-                    here, found = f"{path}{entry.name}", dated(entry.name, fd)
-                    yield here, found
-                    if found is not None and found.is_directory and found.device == device:
+                    here, dated_entry = f"{path}{entry.name}", dated(entry.name, fd)
+                    yield here, dated_entry
+                    if dated_entry is not None and dated_entry.is_directory and dated_entry.device == device:
                         yield from _below(entry.name, fd, f"{here}/", device, depth + 1)
         except OSError:
             yield path, None

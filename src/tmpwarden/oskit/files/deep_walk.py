@@ -40,19 +40,19 @@ class NameList:
 
 def deep_tree(walk: Walk, top_fd: int) -> None:
     """Walk the directory behind `top_fd`, and close it."""
-    here, waiting = top_fd, _read_at_once(walk, top_fd)
+    here, todo = top_fd, _read_at_once(walk, top_fd)
     trail = array("Q")  # the inodes of the directories above, and
     left_above: dict[int, NameList] = {}  # what still waits in them, by depth: most of a chain waits for nothing
     depth = len(walk.names)
     try:
-        while waiting or trail:
-            if not waiting:
+        while todo or trail:
+            if not todo:
                 inode = trail.pop()
-                waiting = left_above.pop(len(trail), waiting)
+                todo = left_above.pop(len(trail), todo)
                 here = climb(walk, here, inode)
                 walk.names.pop()
                 continue
-            name = waiting.pop()
+            name = todo.pop()
             child = walk.open(name, here)
             if child is None:
                 continue
@@ -60,11 +60,11 @@ def deep_tree(walk: Walk, top_fd: int) -> None:
             below = _read_at_once(walk, child)
             inode = os.fstat(here).st_ino
             if below and _leads_up(walk, child, inode):
-                if waiting:
-                    left_above[len(trail)] = waiting
+                if todo:
+                    left_above[len(trail)] = todo
                 trail.append(inode)
                 os.close(here)
-                here, waiting = child, below
+                here, todo = child, below
             else:
                 os.close(child)
                 walk.names.pop()

@@ -6,7 +6,7 @@ from posix import lstat, readlink, scandir
 
 from ...small_files import read
 from .. import system
-from ..proc.slow_mounts import mounts, waiting
+from ..proc.slow_mounts import mounts, stuck_mounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ _MAX_GIT_BYTES, _MAX_UP = 1 << 18, 40  # of a file of a repository; directories 
 class Disk:
     """`look` for one decision: what was resolved once is remembered. It reads names, never contents."""
 
-    __slots__ = ("_looked", "_plain", "_resolved", "_waiting")
+    __slots__ = ("_looks", "_plain", "_resolved", "_waiting")
 
     def __init__(self) -> None:
         self._resolved: dict[str, str | None] = {"/": "/"}
-        self._looked: dict[str, tuple[str | None, bool]] = {}
+        self._looks: dict[str, tuple[str | None, bool]] = {}
         self._waiting: frozenset[str] | None = None  # where mounts lie that may hang
         self._plain: set[str] = set()  # seen on the way to somewhere: not there, or no link and no second name
 
     def look(self, path: str) -> tuple[str | None, bool]:
         """(parent with every symlink followed, or None if that cannot be told; does the name itself exist)."""
-        if path not in self._looked:
-            self._looked[path] = self._look(path)
-        return self._looked[path]
+        if path not in self._looks:
+            self._looks[path] = self._look(path)
+        return self._looks[path]
 
     def entries(self, directory: str) -> tuple[str, ...]:
         """The names that lie in it, sorted; none where they cannot be told."""
@@ -104,7 +104,7 @@ class Disk:
 
     def _risky(self) -> frozenset[str]:
         if self._waiting is None:
-            self._waiting = waiting()
+            self._waiting = stuck_mounts()
         return self._waiting
 
 
@@ -118,18 +118,18 @@ def _escaped(path: str) -> bytes:
 
 def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str | None:
     todo = [part for part in reversed(path.split("/")) if part]
-    done: list[str] = []
+    parts: list[str] = []
     links = 0
     while todo:
         part = todo.pop()
         if part == ".":
             continue
         if part == "..":
-            del done[-1:]
+            del parts[-1:]
             continue
-        here = "/" + "/".join([*done, part])
+        here = "/" + "/".join([*parts, part])
         if here in plain:
-            done.append(part)
+            parts.append(part)
             continue
         if here == "/proc":  # it shows everybody something else: /proc/self, and what is mounted where
             return None
@@ -140,7 +140,7 @@ def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str 
             is_link = status.st_mode & _TYPE == _LINK
             target = readlink(here) if is_link else ""
         except (FileNotFoundError, NotADirectoryError):
-            done.append(part)
+            parts.append(part)
             plain.add(here)
             continue
         except (OSError, ValueError):
@@ -148,16 +148,16 @@ def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str 
         if not is_link:
             if status.st_nlink > 1 and status.st_mode & _TYPE == _REGULAR:
                 return None
-            done.append(part)
+            parts.append(part)
             plain.add(here)
             continue
         links += 1
         if links > MAX_LINKS:
             return None
         if target.startswith("/"):
-            done.clear()
+            parts.clear()
         todo += [part for part in reversed(target.split("/")) if part]
-    return "/" + "/".join(done)
+    return "/" + "/".join(parts)
 
 
 def startup_paths(home: str, snapshots: str) -> "list[str]":
@@ -221,9 +221,9 @@ def _repository(directory: str) -> str | None:
     for _ in range(_MAX_UP):
         if _git_file(f"{here}/.git/HEAD") is not None:
             return f"{here}/.git"
-        told = _git_file(f"{here}/.git")
-        if told is not None and told.startswith("gitdir: "):
-            return _joined(here, told[8:].strip())
+        git_dir = _git_file(f"{here}/.git")
+        if git_dir is not None and git_dir.startswith("gitdir: "):
+            return _joined(here, git_dir[8:].strip())
         if here in ("", "/"):
             return None
         here = here.rpartition("/")[0]

@@ -144,14 +144,14 @@ def expired(bound: Bound, dir_fd: int, name: str, users: Users) -> Doomed:
     return Doomed(_KEY, "expired", bound, dir_fd, name)
 
 
-def resumed(dir_fd: int, name: str, *, begun: tuple[int, int, int | None] | None = None) -> Doomed:
+def resumed(dir_fd: int, name: str, *, identity: tuple[int, int, int | None] | None = None) -> Doomed:
     """What was being destroyed when a run was cut short: its name in quarantine says so, or the intent of a removal in
     place, with the device, inode and birth (None: not known) of the unit that it was `begun` with."""
-    if begun is None and not (name.endswith(_ENDING) and len(name) == 18 and _HEX.issuperset(name[:16])):
+    if identity is None and not (name.endswith(_ENDING) and len(name) == 18 and _HEX.issuperset(name[:16])):
         raise _unproven("its name does not say that its destruction was begun")
     bound = Bound(dir_fd, name)
-    if begun is not None and (
-        begun[:2] != (bound.device, bound.inode) or (begun[2] is not None and begun[2] != bound.born_ns)
+    if identity is not None and (
+        identity[:2] != (bound.device, bound.inode) or (identity[2] is not None and identity[2] != bound.born_ns)
     ):
         bound.close()
         raise _stale()

@@ -13,7 +13,7 @@ from .doomed import Doomed
 from .same_mount import MOUNTED, enter, is_certain, mounts_below
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
-_MOST_TOLD = 100
+_MOST_SHOWN = 100
 MOVED_UP = "~"  # ends the name of a directory that came up from below
 
 
@@ -41,13 +41,13 @@ class Purged:
 class OpenDirectory:
     """A directory that is being emptied."""
 
-    __slots__ = ("before", "blocks", "entries", "fd", "left", "name", "told")
+    __slots__ = ("before", "blocks", "entries", "failures", "fd", "left", "name")
 
     def __init__(self, name: str, fd: int, blocks: int) -> None:
         self.name, self.fd, self.blocks = name, fd, blocks
         self.entries: Iterator[os.DirEntry[str]] = iter(())
         self.before = -1  # entries removed in all when we last began to read it
-        self.left = self.told = 0  # what could not go, in all, when we came here
+        self.left = self.failures = 0  # what could not go, in all, when we came here
 
 
 class Emptier:
@@ -103,7 +103,7 @@ class Emptier:
             self.fail(name, error)
             return
         level = OpenDirectory(name, fd, os.fstat(fd).st_blocks if self.counts else 0)
-        level.left, level.told = self.left, len(self.failed)
+        level.left, level.failures = self.left, len(self.failed)
         self.levels.append(level)
         self.begin(level)
 
@@ -124,7 +124,7 @@ class Emptier:
             is_full = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
             if is_full and self.may_read_again(level):
                 self.left = level.left
-                del self.failed[level.told :]
+                del self.failed[level.failures :]
                 self.begin(level)
                 return
             if is_full and self.left > level.left:  # its members were told of
@@ -150,12 +150,12 @@ class Emptier:
         """Unlink entries up to the next directory and return its name; None at the end."""
         fd, counts, unlink = level.fd, self.counts, os.unlink
         removed = blocks = 0
-        found = None
+        problem = None
         try:
             for entry in level.entries:
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    found = name
+                    problem = name
                     break
                 try:
                     if counts:
@@ -174,7 +174,7 @@ class Emptier:
             self.fail("", error)
         self.entries += removed
         self.blocks += blocks
-        return found
+        return problem
 
     def open(self, name: str, dir_fd: int) -> int:
         """Open a directory of this tree for emptying, mending its mode through the descriptor if need be."""
@@ -237,7 +237,7 @@ class Emptier:
 
     def fail(self, name: str, error: OSError) -> None:
         self.left += 1
-        if len(self.failed) < _MOST_TOLD:
+        if len(self.failed) < _MOST_SHOWN:
             self.failed.append((self.path(name), error.strerror or str(error)))
 
     def path(self, name: str) -> str:

@@ -58,7 +58,7 @@ class _Careful(Emptier):
         self.tree()
 
     def open(self, name: str, dir_fd: int) -> int:
-        before = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if self.levels else self.looked(name)
+        before = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if self.levels else self.look(name)
         came_up = len(self.levels) == 1 and name.endswith(MOVED_UP)  # by our own rename, which dates it
         if self.levels and not self.resuming and not came_up:  # the top is pinned, and this run may have dated it
             self.check(name, before)
@@ -75,7 +75,7 @@ class _Careful(Emptier):
             raise _Oddity(name, "it is not what was checked")
         return fd
 
-    def looked(self, name: str) -> os.stat_result:
+    def look(self, name: str) -> os.stat_result:
         try:
             return self.doomed.look()
         except FileNotFoundError:
@@ -135,8 +135,8 @@ def mark(status: os.stat_result) -> str:
     """What stays the same when one of several names goes, and not when the content changes or another file comes."""
     from hashlib import blake2b  # only where a tree has to go in place
 
-    said = f"{status.st_ino}:{status.st_mtime_ns}:{status.st_size}"
-    return blake2b(said.encode(), digest_size=_MARK_LETTERS // 2).hexdigest()
+    text = f"{status.st_ino}:{status.st_mtime_ns}:{status.st_size}"
+    return blake2b(text.encode(), digest_size=_MARK_LETTERS // 2).hexdigest()
 
 
 def marks_in(dir_fd: int, name: str) -> str | None:

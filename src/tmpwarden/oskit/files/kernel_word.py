@@ -96,12 +96,12 @@ def confirmed(seen: Users, dir_fd: int, name: str) -> Users:
         case NotMeasured() if not seen.askable:
             return seen
         case Nobody() | NotMeasured():
-            said = ask(dir_fd, name)
-    match said:
+            users = ask(dir_fd, name)
+    match users:
         case Held() | Nobody():
-            return said
+            return users
         case NotMeasured():
-            return NotMeasured(f"{seen.why}, and {said.why}") if isinstance(seen, NotMeasured) else seen
+            return NotMeasured(f"{seen.why}, and {users.why}") if isinstance(seen, NotMeasured) else seen
 
 
 class _Question:

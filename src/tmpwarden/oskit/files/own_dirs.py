@@ -140,11 +140,11 @@ def open_base(path: str) -> int:
 
     A link on the way is followed only if root or we made it, where nobody else could have put another in its place.
     """
-    waiting = os.path.abspath(path).split("/")[::-1]
+    todo = os.path.abspath(path).split("/")[::-1]
     fd, links = os.open("/", _LOOK), 0
     try:
-        while waiting:
-            part = waiting.pop()
+        while todo:
+            part = todo.pop()
             if not part:
                 continue
             try:
@@ -152,7 +152,7 @@ def open_base(path: str) -> int:
             except OSError as error:
                 links += 1
                 target = _trusted_target(fd, part, links, error)
-                waiting += target.split("/")[::-1]
+                todo += target.split("/")[::-1]
                 deeper = os.open("/" if target.startswith("/") else ".", _LOOK, dir_fd=fd)
             os.close(fd)
             fd = deeper

@@ -33,15 +33,15 @@ def uid() -> int:
 
 def home() -> str:
     """$HOME if it is the effective user's, else the home that passwd names (sudo keeps the caller's HOME)."""
-    named = os.environ.get("HOME", "")
-    if os.path.isabs(named) and owner_of(named) == uid():
-        return os.path.normpath(named)
-    return _passwd_home() or (os.path.normpath(named) if os.path.isabs(named) else "/")
+    directory = os.environ.get("HOME", "")
+    if os.path.isabs(directory) and owner_of(directory) == uid():
+        return os.path.normpath(directory)
+    return _passwd_home() or (os.path.normpath(directory) if os.path.isabs(directory) else "/")
 
 
 def state_dir() -> str:
-    found = bundle.state_dir(os.environb) if hasattr(os, "geteuid") else ""
-    return os.path.normpath(found) if found else _own_dir("XDG_STATE_HOME", ".local/state")
+    directory = bundle.state_dir(os.environb) if hasattr(os, "geteuid") else ""
+    return os.path.normpath(directory) if directory else _own_dir("XDG_STATE_HOME", ".local/state")
 
 
 def config_dir() -> str:
@@ -63,19 +63,19 @@ def quarantine(root: str) -> str:
 
 def protected() -> frozenset[str]:
     """`/`, every home and whatever lies above one, resolved."""
-    found = {"/"}
+    protected_paths = {"/"}
     for place in homes():
-        while place not in found:
-            found.add(place)
+        while place not in protected_paths:
+            protected_paths.add(place)
             place = os.path.dirname(place)
-    return frozenset(found)
+    return frozenset(protected_paths)
 
 
 def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
     """The temp roots to look at. Roots that somebody named raise UnsafeRoot; others are passed over with a warning."""
-    named = explicit or tuple(filter(None, os.environ.get("TMPWARDEN_ROOTS", "").split(":")))
-    if named:
-        return Roots(tuple(dict.fromkeys(_checked(path) for path in named)), confined=True)
+    demanded = explicit or tuple(filter(None, os.environ.get("TMPWARDEN_ROOTS", "").split(":")))
+    if demanded:
+        return Roots(tuple(dict.fromkeys(_checked(path) for path in demanded)), confined=True)
     candidates = [os.environ.get(variable, "") for variable in _ROOT_VARIABLES]
     candidates.append(system.customs.user_temp())
     return _usable(tuple(filter(os.path.isabs, candidates)) + _COMMON_ROOTS + extra)
@@ -108,17 +108,17 @@ def is_common_root(path: str) -> bool:
 def _usable(candidates: tuple[str, ...]) -> Roots:
     from ...errors import UnsafeRoot
 
-    found: dict[str, None] = {}
+    usable: dict[str, None] = {}
     warnings: dict[str, None] = {}
     for path in dict.fromkeys(candidates):
         try:
             _refuse_frozen(path)
             if not os.path.lexists(path):
                 continue
-            found[_checked(_above_scratch(path))] = None
+            usable[_checked(_above_scratch(path))] = None
         except UnsafeRoot as refused:
             warnings[str(refused)] = None
-    return Roots(tuple(found), warnings=tuple(warnings))
+    return Roots(tuple(usable), warnings=tuple(warnings))
 
 
 def _checked(path: str) -> str:
@@ -191,8 +191,8 @@ def _is_empty_dir(path: str) -> bool:
 
 def homes() -> frozenset[str]:
     """Every home that this user may mean, by every name that it has."""
-    named = {os.environ.get("HOME", ""), _passwd_home(), home()} - {"", "/"}
-    return frozenset(os.path.normpath(path) for path in named) | {os.path.realpath(path) for path in named}
+    directories = {os.environ.get("HOME", ""), _passwd_home(), home()} - {"", "/"}
+    return frozenset(os.path.normpath(path) for path in directories) | {os.path.realpath(path) for path in directories}
 
 
 def _above_scratch(path: str) -> str:
@@ -207,9 +207,9 @@ def _above_scratch(path: str) -> str:
 
 def _own_dir(variable: str, default: str) -> str:
     """`$VARIABLE/tmpwarden`, unless it lies in somebody else's directory."""
-    named = os.environ.get(variable, "")
-    if os.path.isabs(named) and _owner_above(named) == uid():
-        return os.path.join(os.path.normpath(named), "tmpwarden")
+    directory = os.environ.get(variable, "")
+    if os.path.isabs(directory) and _owner_above(directory) == uid():
+        return os.path.join(os.path.normpath(directory), "tmpwarden")
     return os.path.join(home(), default, "tmpwarden")
 
 
@@ -268,10 +268,10 @@ def resolve(path: str) -> tuple[str, str | None]:
     """Follow the links on the way that belong to root, as macOS has for /tmp. Anybody else's could lead anywhere."""
     if "\0" in path or not path:
         return path, "a path cannot hold a null character" if path else "its name is empty"
-    waiting = os.path.abspath(path).split("/")[::-1]
+    todo = os.path.abspath(path).split("/")[::-1]
     resolved, links = "/", 0
-    while waiting:
-        part = waiting.pop()
+    while todo:
+        part = todo.pop()
         if part in ("", "."):
             continue
         if part == "..":
@@ -292,7 +292,7 @@ def resolve(path: str) -> tuple[str, str | None]:
             return here, _link_refusal(here, status.st_uid, links)
         target = os.readlink(here)
         resolved = "/" if target.startswith("/") else resolved
-        waiting += target.split("/")[::-1]
+        todo += target.split("/")[::-1]
     return resolved, None
 
 

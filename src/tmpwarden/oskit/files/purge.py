@@ -37,10 +37,10 @@ def purge(doomed: Doomed, *, measured: Measure | None = None, roll: Roll | None 
     if trusted and roll:
         purger.unroll(roll)
     purger.purge()
-    done = purger.result()
+    purged = purger.result()
     if measured is not None and trusted:
-        done.freed_bytes = max(0, measured.bytes - (_bytes_left(purger.dir_fd, doomed.name) if done.left else 0))
-    return done
+        purged.freed_bytes = max(0, measured.bytes - (_bytes_left(purger.dir_fd, doomed.name) if purged.left else 0))
+    return purged
 
 
 def purge_own(dir_fd: int, name: str) -> Purged:

@@ -85,13 +85,13 @@ def mount_id_of(fd: int) -> int | None:
 
 def highest_own_directory(path: str) -> str | None:
     """The directory farthest above `path`, or itself, that is ours and on the same mount; None if `path` is not."""
-    mount, found = mount_id(path), None
+    mount, highest = mount_id(path), None
     while mount is not None and _is_ours(path) and mount_id(path) == mount:
-        found = path
+        highest = path
         if path == "/":
             break
         path = os.path.dirname(path)
-    return found
+    return highest
 
 
 def _is_ours(path: str) -> bool:

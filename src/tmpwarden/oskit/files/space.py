@@ -143,11 +143,11 @@ def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
     """The mount that holds `path`: by its device, else the nearest mount point."""
     device = os.stat(path).st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
-    real, best, found = os.path.realpath(path), (-1, -1), None
+    real, best, best_mount = os.path.realpath(path), (-1, -1), None
     for mount in mounts:
         # btrfs gives each subvolume a device of its own; a bind mount shows one device at several places
         is_its_device, is_above = mount.device == number, is_within(real, mount.point)
         weight = (2 * is_its_device + is_above, len(mount.point) if is_above else 0)
         if (is_its_device or is_above) and weight >= best:
-            best, found = weight, mount
-    return found
+            best, best_mount = weight, mount
+    return best_mount

@@ -185,8 +185,8 @@ def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
 
 def _rename_noreplace(from_fd: int, token: str, to_fd: int, name: str) -> bool:
     # Not rename(2): that would overwrite a successor. The system's call needs no free inode and moves directories, too.
-    done = system.entries.rename_new(from_fd, token, to_fd, name)
-    return _move_without_flags(from_fd, token, to_fd, name) if done is None else done
+    was_renamed = system.entries.rename_new(from_fd, token, to_fd, name)
+    return _move_without_flags(from_fd, token, to_fd, name) if was_renamed is None else was_renamed
 
 
 def _move_without_flags(from_fd: int, token: str, to_fd: int, name: str) -> bool:

@@ -95,8 +95,8 @@ class Walk(TreeSums):
         levels: list[Level] = [(top_fd, self.scan(top_fd), [])]
         try:
             while levels:
-                fd, entries, waiting = levels[-1]
-                if not waiting and not self.read(entries, waiting):
+                fd, entries, todo = levels[-1]
+                if not todo and not self.read(entries, todo):
                     levels.pop()
                     os.close(fd)
                     if self.roll is not None:
@@ -104,10 +104,10 @@ class Walk(TreeSums):
                     if levels:
                         self.names.pop()
                     continue
-                name = waiting.pop()
+                name = todo.pop()
                 if self.room <= 0:
                     self.stopped = True
-                    waiting.clear()
+                    todo.clear()
                     continue
                 child = self.open(name, fd)
                 if child is None:
@@ -172,7 +172,7 @@ class Walk(TreeSums):
             self.unreadable += 1
         return iter(())
 
-    def read(self, entries: Iterator[os.DirEntry[str]], found: list[str]) -> list[str]:
+    def read(self, entries: Iterator[os.DirEntry[str]], names: list[str]) -> list[str]:
         """Count entries up to the next few directories, whose names go into `found`; nothing at the end."""
         newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
         count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
@@ -190,8 +190,8 @@ class Walk(TreeSums):
                 if is_marked is not None and is_marked(here, name):
                     self.marked.append(self.path(name))
                 if entry.is_dir(follow_symlinks=False):
-                    found.append(name)
-                    if len(found) == _AT_ONCE:
+                    names.append(name)
+                    if len(names) == _AT_ONCE:
                         break
                     continue
                 try:
@@ -219,4 +219,4 @@ class Walk(TreeSums):
         self.blocks += blocks
         self.entries += count
         self.room -= count
-        return found
+        return names

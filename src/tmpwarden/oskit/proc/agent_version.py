@@ -27,18 +27,18 @@ def version_of(
     memory: str = "",
 ) -> Version:
     """The first of `version_from` that tells it. `memory`: a file that remembers what a program's package said."""
-    for told in facts["version_from"]:
-        kind, _, name = told.partition(":")
+    for source in facts["version_from"]:
+        kind, _, name = source.partition(":")
         if kind == "environment":
-            found = numbers(environ.get(name.encode(), b"").decode("utf-8", "replace"))
+            version = numbers(environ.get(name.encode(), b"").decode("utf-8", "replace"))
         elif kind == "payload":
-            found = numbers(str(payload.get(name, "")))
+            version = numbers(str(payload.get(name, "")))
         elif kind == "program":
-            found = numbers(program().rpartition("/")[2])
+            version = numbers(program().rpartition("/")[2])
         else:
-            found = _remembered(program(), name, memory)
-        if found:
-            return found
+            version = _remembered(program(), name, memory)
+        if version:
+            return version
     return ()
 
 
@@ -70,8 +70,8 @@ def program_on_path(facts: "Facts", path: str | None = None) -> str:
     import os
     from shutil import which
 
-    found = (which(program, path=path) for program in facts["programs"])
-    return next((os.path.realpath(one) for one in found if one), "")
+    paths = (which(program, path=path) for program in facts["programs"])
+    return next((os.path.realpath(one) for one in paths if one), "")
 
 
 def _remembered(program: str, package: str, memory: str) -> Version:
@@ -105,8 +105,8 @@ def _beside(program: str, package: str) -> str:
         directory = directory.rpartition("/")[0]
         if not directory:
             break
-        found = small_json.decode_object(read(f"{directory}/package.json", _LONGEST, flags=0) or b"") or {}
-        name, version = found.get("name"), found.get("version")
+        manifest = small_json.decode_object(read(f"{directory}/package.json", _LONGEST, flags=0) or b"") or {}
+        name, version = manifest.get("name"), manifest.get("version")
         if isinstance(name, str) and isinstance(version, str) and (name == package or name.startswith(f"{package}-")):
             return version
     return ""

@@ -47,11 +47,11 @@ class Containers:
 
 def look() -> Containers | None:
     """None: processes cannot be listed, so any container may run."""
-    found = procs.processes()
-    if found is None:
+    processes = procs.processes()
+    if processes is None:
         return None
     asked = tuple(each for path in _sockets() for each in _ask(path))
-    watchers = [each for each in found.values() if each.command.startswith(_WATCHERS + _MACHINES)]
+    watchers = [each for each in processes.values() if each.command.startswith(_WATCHERS + _MACHINES)]
     return Containers(asked, tuple(each for each in watchers if not _is_of(each.pid, asked)))
 
 
@@ -116,10 +116,10 @@ def _answer(path: str, question: str) -> Any:
         connection.close()
 
 
-def _container(id_: str, told: Any) -> Container:
-    state, name = told["State"], str(told.get("Name") or id_[:12]).lstrip("/")
-    sources = [each["Source"] for each in told["Mounts"]]
-    sources += [bind.partition(":")[0] for bind in told["HostConfig"].get("Binds") or ()]
+def _container(id_: str, document: Any) -> Container:
+    state, name = document["State"], str(document.get("Name") or id_[:12]).lstrip("/")
+    sources = [each["Source"] for each in document["Mounts"]]
+    sources += [bind.partition(":")[0] for bind in document["HostConfig"].get("Binds") or ()]
     mounts = tuple(dict.fromkeys(_resolved(source) for source in sources if source.startswith("/")))
     return Container(id_, name, int(state["Pid"]), state["Status"] in _ENDED, mounts)
 

@@ -216,6 +216,6 @@ def _note_environment(holders: Holders, process: Any, variables: tuple[str, ...]
         if (value := environ.get(name, "")).startswith("/"):
             holders.add(locate(value), (WitnessKind.TMPDIR, process.pid, f"{name}={value}"))
     for name in variables:
-        if found := environ.get(name):
-            values = holders.sessions.setdefault(name, {})
-            values[found] = (*values.get(found, ()), process.pid)
+        if session := environ.get(name):
+            sessions = holders.sessions.setdefault(name, {})
+            sessions[session] = (*sessions.get(session, ()), process.pid)

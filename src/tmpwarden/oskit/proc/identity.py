@@ -25,14 +25,14 @@ def identity_state(
     if not _is_this_pid_namespace(pidns):
         return OwnerState.UNKNOWN
     try:
-        found = procs.living(pid)
+        process = procs.living(pid)
     except OSError:
         return OwnerState.UNKNOWN
-    if found is None:
+    if process is None:
         return OwnerState.DEAD
     if start is not None:
-        return OwnerState.ALIVE if found.start == start else OwnerState.DEAD
-    return _without_start(found, recorded_s)
+        return OwnerState.ALIVE if process.start == start else OwnerState.DEAD
+    return _without_start(process, recorded_s)
 
 
 def _is_this_machine(boot: str | None, machine: str | None) -> bool:
@@ -54,9 +54,9 @@ def _is_this_pid_namespace(pidns: str | None) -> bool:
     return pidns == namespaces.pid_namespace()
 
 
-def _without_start(found: procs.Process, recorded_s: float | None) -> OwnerState:
+def _without_start(process: procs.Process, recorded_s: float | None) -> OwnerState:
     """The number is in use, and the record does not say by whom: only dates are left."""
-    booted, started = procs.boot_time_s(), procs.started_s(found.pid, found.start)
+    booted, started = procs.boot_time_s(), procs.started_s(process.pid, process.start)
     if recorded_s is None or booted is None or started is None:
         return OwnerState.ALIVE
     if recorded_s < booted - CLOCK_SLACK_S:

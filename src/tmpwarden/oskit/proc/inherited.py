@@ -19,8 +19,8 @@ def inherited_names() -> "frozenset[str] | None":
 def names_in(environ: bytes) -> "frozenset[str]":
     """The names in a NUL separated environment that mean something; no value is kept."""
     pairs = [entry.partition(b"=") for entry in environ.split(b"\0") if entry]
-    named = [(name.decode("utf-8", "replace"), value) for name, _, value in pairs]
-    return frozenset(name for name, value in named if means_something(name, value))
+    variables = [(name.decode("utf-8", "replace"), value) for name, _, value in pairs]
+    return frozenset(name for name, value in variables if means_something(name, value))
 
 
 def means_something(name: str, value: bytes) -> bool:

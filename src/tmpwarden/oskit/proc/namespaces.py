@@ -206,14 +206,14 @@ def visible_mounts(mounts: list[Mount]) -> dict[str, Mount]:
     for mount in mounts:
         if mount.parent in numbers and mount.parent != mount.id:
             children.setdefault(mount.parent, {})[mount.point] = mount
-    waiting = [mount for mount in mounts if mount.parent not in numbers or mount.parent == mount.id]
-    while waiting:
-        mount = waiting.pop(0)
+    todo = [mount for mount in mounts if mount.parent not in numbers or mount.parent == mount.id]
+    while todo:
+        mount = todo.pop(0)
         below = children.pop(mount.id, {})
         above = below.pop(mount.point, None)  # a mount over this one's root hides all of it
         if above is not None:
-            waiting.append(above)
+            todo.append(above)
             continue
         visible[mount.point] = mount
-        waiting.extend(below.values())
+        todo.extend(below.values())
     return visible

@@ -5,7 +5,7 @@ try:
 except ImportError:  # Windows
     import os as posix  # type: ignore[no-redef]
 
-from .slow_mounts import mounts, waiting
+from .slow_mounts import mounts, stuck_mounts
 
 
 def frozen(path: str) -> str | None:
@@ -23,7 +23,7 @@ def frozen(path: str) -> str | None:
 
 def frozen_way(path: str) -> str | None:
     """The same for any path, links followed: a file of an agent's, which may lie on a server's disk."""
-    if not waiting():
+    if not stuck_mounts():
         return None
     from .reach import Reach
 

@@ -50,8 +50,8 @@ def living(pid: int) -> Process | None:
 def is_ending(pid: int) -> bool:
     """Whether it has ended or runs no program any more. Its memory goes first, and until all of it is gone even its own
     user is refused, as by one that hides. Raises OSError: not measured."""
-    found = living(pid)
-    return found is None or (found.is_exiting and found.threads <= 1)
+    process_ = living(pid)
+    return process_ is None or (process_.is_exiting and process_.threads <= 1)
 
 
 def process(pid: int) -> Process | None:
@@ -69,8 +69,8 @@ def other_threads(pid: int) -> list[int]:
 
 def start_ticks(pid: int) -> int | None:
     """What tells it from others with this number (Process.start), or None if there is no such process."""
-    found = process(pid)
-    return found.start if found else None
+    process_ = process(pid)
+    return process_.start if process_ else None
 
 
 def pids() -> list[int]:
@@ -84,7 +84,7 @@ def processes() -> dict[int, Process] | None:
         numbers = pids()
     except OSError:
         return None
-    return {pid: found for pid in numbers if (found := process(pid))}
+    return {pid: process_ for pid in numbers if (process_ := process(pid))}
 
 
 def owner_of(pid: int) -> int | None:
@@ -115,7 +115,7 @@ def environment(thread: int) -> bytes:
     return system.processes.environment(thread)
 
 
-def described(pid: int, found: Process | None = None) -> str | None:
+def described(pid: int, process_: Process | None = None) -> str | None:
     """What to call it before people: the program it runs, else the kernel's name for it. Not escaped."""
     try:
         words = arguments(pid)
@@ -123,15 +123,15 @@ def described(pid: int, found: Process | None = None) -> str | None:
         words = ()
     if words and (name := words[0].rsplit(b"/", 1)[-1]):
         return os.fsdecode(name)
-    found = found or process(pid)
-    return found.command if found else None
+    process_ = process_ or process(pid)
+    return process_.command if process_ else None
 
 
 def ancestors(pid: int, known: Mapping[int, Process | Vitals]) -> list[int]:
     """Parent, grandparent and so on, as far as they still live."""
     line: list[int] = []
-    while (found := known.get(pid)) is not None and found.parent > 0 and found.parent not in line:
-        pid = found.parent
+    while (process_ := known.get(pid)) is not None and process_.parent > 0 and process_.parent not in line:
+        pid = process_.parent
         line.append(pid)
     return line
 

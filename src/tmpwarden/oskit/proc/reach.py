@@ -89,8 +89,8 @@ class Reach:
         if (answer := _answer(mount)) is not None:
             return answer
         together = [mount, *self._asked_with(mount)]
-        for each, answered in zip(together, _asked([each.point for each in together]), strict=True):
-            _known[_key(each)] = (answered, time.monotonic())
+        for each, does_answer in zip(together, _asked([each.point for each in together]), strict=True):
+            _known[_key(each)] = (does_answer, time.monotonic())
         return _known[_key(mount)][0]
 
     def _asked_with(self, mount: Mount) -> list[Mount]:
@@ -143,8 +143,8 @@ def _key(mount: Mount) -> tuple[int, str, str]:
 
 def _answer(mount: Mount) -> bool | None:
     """What is known of it; None: it has not been asked lately."""
-    answer, asked = _known.get(_key(mount), (None, 0.0))
-    return answer if time.monotonic() - asked < _KNOWN_S else None
+    answer, asked_at = _known.get(_key(mount), (None, 0.0))
+    return answer if time.monotonic() - asked_at < _KNOWN_S else None
 
 
 def _asked(points: list[str]) -> list[bool]:
@@ -189,27 +189,27 @@ def answers_of(program: str, paths: list[str]) -> list[bytes | OSError]:
 
 
 class _Child:
-    __slots__ = ("at", "is_there", "pid", "pipe", "said", "until")
+    __slots__ = ("at", "is_there", "pid", "pipe", "text", "until")
 
     def __init__(self, pid: int, pipe: int) -> None:
         self.pid, self.pipe = pid, pipe
         self.at = 0  # the number of its question
-        self.said, self.is_there = b"", False
+        self.text, self.is_there = b"", False
         self.until: float | None = time.monotonic() + _START_S  # None: it has said all that it will say
 
     def hear(self) -> None:
-        said = os.read(self.pipe, 64)
-        if not self.is_there and said.startswith(_THERE):
-            self.is_there, said = True, said.removeprefix(_THERE)
-            self.until = time.monotonic() + DEADLINE_S if not said else None
+        text = os.read(self.pipe, 64)
+        if not self.is_there and text.startswith(_THERE):
+            self.is_there, text = True, text.removeprefix(_THERE)
+            self.until = time.monotonic() + DEADLINE_S if not text else None
         else:
             self.until = None
-        self.said += said
+        self.text += text
 
     def answer(self) -> bytes | OSError:
         if self.until is not None and not self.is_there:
             return TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
-        return self.said.strip()
+        return self.text.strip()
 
 
 def _start(program: str, path: str) -> _Child:

@@ -17,17 +17,17 @@ def waits_for_others(filesystem: str) -> bool:
     return filesystem.startswith("fuse") and filesystem != "fusectl"
 
 
-def waiting() -> frozenset[str]:
+def stuck_mounts() -> frozenset[str]:
     """Where file systems are mounted that may keep everybody waiting; on most machines there are none. Those below
     /proc, /sys and /dev are the system's own (an autofs for binfmt_misc, for one), except in /dev/shm, a temp root."""
-    found = set()
+    result = set()
     for line in (mounts() or b"").split(b"\n"):
         before, _, after = line.partition(b" - ")
         if waits_for_others(after.partition(b" ")[0].decode("utf-8", "surrogateescape")):
             point = before.split(b" ")[4]
             if point.startswith(b"/dev/shm/") or not point.startswith((b"/proc/", b"/sys/", b"/dev/")):
-                found.add(_unescaped(point).decode("utf-8", "surrogateescape"))
-    return frozenset(found)
+                result.add(_unescaped(point).decode("utf-8", "surrogateescape"))
+    return frozenset(result)
 
 
 def _unescaped(point: bytes) -> bytes:

@@ -100,11 +100,11 @@ def __getattr__(name: str) -> object:
     for package in (NAME, "blind"):
         module = f"{__name__}.{package}.{name}"
         try:
-            found: object = __import__(module, None, None, ("*",))
+            loaded_module: object = __import__(module, None, None, ("*",))
         except ModuleNotFoundError as missing:
             if missing.name != module:
                 raise
             continue
-        globals()[name] = found
-        return found
+        globals()[name] = loaded_module
+        return loaded_module
     raise AttributeError(f"{NAME} has no {name}")

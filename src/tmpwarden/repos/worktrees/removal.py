@@ -67,7 +67,7 @@ class Removal:
     surveyor: Surveyor
     with_branches: bool = False
     keep_for_undo: bool = True
-    gone: list[Gone] = field(default_factory=list)
+    removed: list[Gone] = field(default_factory=list)
 
     def take(self, trees: Iterable[Tree]) -> list[Gone]:
         """Whole worktrees with their entries. Whatever happens to one, the others are tried."""
@@ -76,7 +76,7 @@ class Removal:
         with self._acting(findings) as (actor, journal, placed):
             for batch in (plans[at : at + _BATCH] for at in range(0, len(plans), _BATCH)):
                 self._take_batch([_placed(plan, placed) for plan in batch], actor, journal)
-        return self.gone
+        return self.removed
 
     def take_derived(self, trees: Iterable[Tree]) -> list[Gone]:
         """What can be made again, of each; the rest of it stays."""
@@ -87,8 +87,8 @@ class Removal:
                 wanted = [placed[finding.path] for tree, finding in batch if self._is_still_derived(tree, finding)]
                 receipts = [r for finding in wanted for r in actor.take(Remove(finding, _UNASKED, Reason.TORN_DOWN))]
                 receipts += actor.finish()
-                self.gone += [Gone(of[receipt.finding.path], receipt) for receipt in receipts]
-        return self.gone
+                self.removed += [Gone(of[receipt.finding.path], receipt) for receipt in receipts]
+        return self.removed
 
     def _is_still_derived(self, tree: Tree, finding: Finding) -> bool:
         """Somebody may have put a file into it, or gone to work, while the question was on the screen."""
@@ -98,13 +98,13 @@ class Removal:
             return True
         in_use = now.failing.detail if now.failing else "its worktree is in use"
         detail = in_use if is_derived else "it now contains files that cannot be created again"
-        self.gone.append(Gone(tree, Receipt(finding, Outcome.KEPT, Reason.CHANGED, detail=detail)))
+        self.removed.append(Gone(tree, Receipt(finding, Outcome.KEPT, Reason.CHANGED, detail=detail)))
         return False
 
     @contextmanager
     def _acting(self, findings: list[Finding]) -> Iterator[_Acting]:
         self.prepared.weigher.world.excuses = self.surveyor.excuse
-        journal, seen = Journal(self.prepared.state), len(self.gone)
+        journal, seen = Journal(self.prepared.state), len(self.removed)
         journal.open()
         roots = {finding.path: _root(finding, self.prepared) for finding in findings}
         at_home = frozenset(root for root, is_home in roots.values() if is_home)
@@ -119,25 +119,25 @@ class Removal:
             list(actor.finish())
             quarantines.close()
             journal.note("end")
-            books.close_by_receipts(self.prepared, "clean", (each.receipt for each in self.gone[seen:]))
+            books.close_by_receipts(self.prepared, "clean", (each.receipt for each in self.removed[seen:]))
 
     def _take_batch(self, plans: list[_Plan], actor: Actor, journal: Journal) -> None:
         """First all directories and one look for their users; then the entries of those that went."""
         taken: dict[str, _Plan] = {}
         for plan in plans:
             if (why_not := self._still_proven(plan)) is not None:
-                self.gone.append(why_not)
+                self.removed.append(why_not)
                 continue
             taken[plan.finding.path] = plan
             refused = list(actor.take(Remove(plan.finding, _UNASKED, Reason.TORN_DOWN)))
-            self.gone += [Gone(plan.tree, receipt) for receipt in refused]
+            self.removed += [Gone(plan.tree, receipt) for receipt in refused]
         directories = [(taken[receipt.finding.path], receipt) for receipt in actor.last_look()]
         for plan, receipt in directories:
             if receipt.outcome is Outcome.QUARANTINED and plan.entry:
                 list(actor.take(Remove(plan.entry, _UNASKED, Reason.TORN_DOWN)))
         entries = {receipt.finding.path: receipt for receipt in actor.last_look()}
         for plan, receipt in directories:
-            self.gone.append(self._follow_up(plan, receipt, entries, journal))
+            self.removed.append(self._follow_up(plan, receipt, entries, journal))
 
     def _still_proven(self, plan: _Plan) -> Gone | None:
         """None if it may be taken; a detached HEAD has its reference by then."""

@@ -176,7 +176,7 @@ class Strangers:
         self._roots = {root: _Root(root) for root in roots}
         self._place: Place | None = None  # the last one, with its root and what leads there from it
         self._here: tuple[_Root | None, str, str] = (None, "", "")
-        self._told: dict[str, list[tuple[str, _Group]]] | None = None
+        self._group_names: dict[str, list[tuple[str, _Group]]] | None = None
 
     def see(self, place: Place, name: str, status: os.stat_result) -> None:
         """An entry of the directory `place`. Roots that lie in other roots are counted by themselves."""
@@ -236,9 +236,9 @@ class Strangers:
         return tuple(sorted(result, key=lambda each: (-each.bytes, -each.count, each.root, each.shape)))
 
     def _groups(self) -> dict[str, list[tuple[str, _Group]]]:
-        if self._told is None:
-            self._told = {path: list(root.named_groups()) for path, root in self._roots.items()}
-        return self._told
+        if self._group_names is None:
+            self._group_names = {path: list(root.named_groups()) for path, root in self._roots.items()}
+        return self._group_names
 
 
 def _seen(parents: Parents, root: str, name: str, uid: int, limit: int | None) -> Measure | None:

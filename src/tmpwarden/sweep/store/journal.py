@@ -134,7 +134,7 @@ class Waiting(Mapping[str, "dict[str, Any]"]):
     def __init__(self, paths: Iterable[str], *, must_read: bool = False) -> None:
         self._files: list[BinaryIO] = []
         self._places: dict[str, int] = {}
-        self._found: list[dict[str, Any]] = []  # what no journal tells of
+        self._without_line: list[dict[str, Any]] = []  # what no journal tells of
         for path in paths:
             try:
                 self._read(open(path, "rb", opener=atomic.at_once))  # noqa: SIM115
@@ -158,15 +158,15 @@ class Waiting(Mapping[str, "dict[str, Any]"]):
     def add(self, receipts: Iterable[dict[str, Any]]) -> None:
         """What lies in quarantine although the journals do not tell of it."""
         for each in receipts:
-            self._found.append(each)
-            self._places[str(each["id"])] = -len(self._found)
+            self._without_line.append(each)
+            self._places[str(each["id"])] = -len(self._without_line)
 
     def __getitem__(self, token: str) -> dict[str, Any]:
         return self._at(self._places[token])
 
     def _at(self, place: int) -> dict[str, Any]:
         if place < 0:
-            return self._found[-place - 1]
+            return self._without_line[-place - 1]
         file = self._files[place >> _BITS]
         offset = place & (1 << _BITS) - 1
         if file.tell() != offset:

@@ -122,7 +122,7 @@ def tell_swarm(fd: int, receipt: Receipt, directory: str, run: str) -> bool:
     return write(fd, Label(intent, run, int(time.time()), receipt.bytes)) != ()
 
 
-def carried(label: Label) -> str | None:
+def name_with(label: Label) -> str | None:
     """The name of an item that carries its own label; None where that is too long for a name."""
     name = f"{places.CARRIED}{_text(label)}{_GAP}{label.intent.id}"
     return name if len(name) <= _LONGEST else None
@@ -339,7 +339,7 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
                     yield label.as_receipt()
 
 
-def untold(state: str) -> list[dict[str, Any]]:
+def unrecorded(state: str) -> list[dict[str, Any]]:
     """Receipts of what is gone, or waits in quarantine, and of which no journal tells: by names alone, oldest first."""
     roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
     labels_by_token = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}

@@ -33,7 +33,7 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
-    yield from _carried(journal, prepared)
+    yield from _settle_labels(journal, prepared)
     open_intents_ = list(_open_intents(journal, prepared))
     if ended_well(journal.state) and not open_intents_:
         return
@@ -55,7 +55,7 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
             yield f"{intent.path} could not be moved back; it is safe in {intent.quarantine}"
 
 
-def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
+def _settle_labels(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """What a run without room had taken, and its name tells: it goes back, or what was begun is finished."""
     for directory in labels.carriers(journal.state, prepared.roots):
         with closing(labels.opened(directory)) as fd:
@@ -75,13 +75,13 @@ def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
 def _finish(journal: Journal, fd: int, name: str, label: labels.Label) -> None:
     """Emptied first, then told, and only then without its name, as the run before would have done."""
     identity = label.intent.device, label.intent.inode, None
-    with resumed(fd, name, begun=identity) as doomed:
+    with resumed(fd, name, identity=identity) as doomed:
         purge.empty(doomed)
-        if journal.open() and _is_told(journal, label):
+        if journal.open() and _is_recorded(journal, label):
             purge.purge(doomed)
 
 
-def _is_told(journal: Journal, label: labels.Label) -> bool:
+def _is_recorded(journal: Journal, label: labels.Label) -> bool:
     """The journal has a receipt of it, now at the latest."""
     if any(entry.get("id") == label.intent.id for entry in entries(journal.state, "receipt")):
         return True
@@ -113,8 +113,10 @@ def _open_intents(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
             settled = ended | _in_journal(journal, wanted, ("intent",))
             for digits, parts in labelled:
                 token = token_names.get(digits, "")
-                is_told = digits in (settled if token else ended)
-                yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=is_told)
+                is_recorded = digits in (settled if token else ended)
+                yield from _by_label(
+                    journal, prepared, fd, directory, parts=parts, token=token, is_recorded=is_recorded
+                )
 
 
 def _is_before(end: tuple[str, str] | None, parts: tuple[str, ...]) -> bool:
@@ -140,9 +142,9 @@ def _by_label(
     *,
     parts: tuple[str, ...],
     token: str,
-    is_told: bool,
+    is_recorded: bool,
 ) -> Iterator[Intent]:
-    if is_told and token:
+    if is_recorded and token:
         return
     id_ = parts[0][:16] + (quarantine.DOOMED if not token or token.endswith(quarantine.DOOMED) else quarantine.KEPT)
     label = labels.read(fd, directory, journal.state, parts, id_)
@@ -153,12 +155,12 @@ def _by_label(
         return
     if not token and prepared.now_ns() - label.time_s * 10**9 < _JUDGING_NS:
         return  # somebody may be about to take it
-    if not token and (is_told or labels.is_back(label.intent)):
+    if not token and (is_recorded or labels.is_back(label.intent)):
         labels.remove(fd, parts)
     elif token or journal.open():
         receipt = label.as_receipt()
-        is_told = journal.note(str(receipt.pop("t")), **receipt)
-        labels.remove(fd, parts if is_told and not token else ())
+        is_recorded = journal.note(str(receipt.pop("t")), **receipt)
+        labels.remove(fd, parts if is_recorded and not token else ())
 
 
 def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) -> None:
@@ -296,7 +298,7 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         return "gone"
     with closing(fd):
         try:
-            doomed = resumed(fd, name, begun=(intent.device, intent.inode, intent.born_ns or None))
+            doomed = resumed(fd, name, identity=(intent.device, intent.inode, intent.born_ns or None))
         except OSError as error:
             return "left alone" if error.errno == errno.ESTALE else "gone"
         with doomed:

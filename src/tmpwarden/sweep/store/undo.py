@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    _Found = tuple[dict[str, Any], tuple[str, int] | None]  # an entry, and the quarantine that holds it
+    _Match = tuple[dict[str, Any], tuple[str, int] | None]  # an entry, and the quarantine that holds it
 
 _TOGETHER = 32  # units that are told of with one write; who is killed before has brought them back untold
 
@@ -117,7 +117,7 @@ def of_the_last_run() -> list[dict[str, Any]]:
         return [entry for entry, _ in _chosen(restorable(state), None, doors)]
 
 
-def _each(journal: Journal, chosen: Iterable[_Found], to: str | None, doors: _Doors) -> Iterator[Restored]:
+def _each(journal: Journal, chosen: Iterable[_Match], to: str | None, doors: _Doors) -> Iterator[Restored]:
     """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
     problems: list[TmpwardenError | OSError] = []
     others = 0
@@ -138,7 +138,7 @@ def _each(journal: Journal, chosen: Iterable[_Found], to: str | None, doors: _Do
         raise first
 
 
-def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Found]:
+def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Match]:
     if token is not None:
         matches = [name for name in known if name.startswith(token) and token]
         for entry in (known[name] for name in (matches if len(matches) == 1 else ())):

@@ -16,7 +16,7 @@ from ...oskit.files import kernel_word
 from ...oskit.proc.namespaces import in_initial_pid_namespace
 from ...text import plural, shown, size
 
-_MOST_TOLD, _MOST_KEPT = 3, 64
+_MOST_SHOWN, _MOST_KEPT = 3, 64
 
 
 def may_only_wait(finding: Finding) -> bool:
@@ -61,7 +61,7 @@ class Unchecked:
             self._shorten()
 
     def _shorten(self) -> None:
-        self._largest = sorted(self._largest, key=lambda pair: (-pair[0], pair[1]))[:_MOST_TOLD]
+        self._largest = sorted(self._largest, key=lambda pair: (-pair[0], pair[1]))[:_MOST_SHOWN]
 
     def sentence(self) -> str:
         """No command: whatever a person decides, it is not us who could say that nobody uses them."""

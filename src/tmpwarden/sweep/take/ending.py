@@ -36,7 +36,7 @@ class Rescuer:
         must = must_be_saved(verdict)
         if not must and not self._wants_files(verdict):
             return None
-        from ...repos.rescue import told  # only here: most units hold nothing of the kind
+        from ...repos.rescue import notice  # only here: most units hold nothing of the kind
         from ...repos.rescue.save import Endangered, save
 
         finding, owner = verdict.finding, verdict.evidence.owner
@@ -44,7 +44,7 @@ class Rescuer:
         files = self.settings.rescue_files
         result = save(place, self.settings, now_s=self.now_ns() / 1e9, git=must, files=files)
         if isinstance(result, Rescued):
-            told.later(result)
+            notice.later(result)
         if must and not isinstance(result, Rescued):
             return result or Refused("no unique work was found in it, although there must be some")
         return result if isinstance(result, Rescued) else None
@@ -110,7 +110,7 @@ class Ending:
         if isinstance(saved, Refused):
             return Reason.GIT_WORK, saved.why
         token = next(iter(deed.names))
-        trouble = decide(deed, token, deed.carried or deed.token) if token.endswith(quarantine.UNDECIDED) else None
+        trouble = decide(deed, token, deed.label_name or deed.token) if token.endswith(quarantine.UNDECIDED) else None
         return (Reason.CHANGED, trouble) if trouble else None
 
     def _saved(self, deed: Deed) -> Rescued | Refused | None:

@@ -61,7 +61,7 @@ class Deed:
     born_ns: int | None = None  # its birth, when it was taken
     users: Users = NotMeasured("nobody has looked since it was taken")  # who uses it, by the last look
     labels: tuple[str, ...] = ()  # empty files beside it in quarantine, whose names say what it is
-    carried: str = ""  # where it carries its label itself: the name that it is to have in the end
+    label_name: str = ""  # where it carries its label itself: the name that it is to have in the end
 
     @property
     def entries(self) -> int:

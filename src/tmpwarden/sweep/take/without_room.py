@@ -69,10 +69,10 @@ class WithoutRoom:
         if not isinstance(unit, GrippedUnit):
             return unit if isinstance(unit, Receipt) else refused(verdict, unit)
         try:
-            name = labels.carried(label_of(unit, self.journal.run))
+            name = labels.name_with(label_of(unit, self.journal.run))
             if name is None:
                 return None
-            deed.carried, first = name, quarantine.first_name(name)
+            deed.label_name, first = name, quarantine.first_name(name)
             result = take.take(
                 deed.dir_fd, verdict.finding.name, unit.pinned, quarantine_fd=deed.quarantine_fd, token=first
             )
@@ -116,7 +116,7 @@ class WithoutRoom:
         emptied, self._emptied = self._emptied, []
         for directory, name, identity in emptied:
             with suppress(OSError), closing(labels.opened(directory)) as fd:  # the next run tries again
-                with resumed(fd, name, begun=(*identity, None)) as doomed:
+                with resumed(fd, name, identity=(*identity, None)) as doomed:
                     purge.purge(doomed)
 
 

@@ -66,7 +66,7 @@ class World:
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
     # the last look at all of these; the first one waits until there is something to ask
     _seen: tuple[Holders, OwnerOf] | None = None
-    _tied: _Tied | None = None
+    _bindings: _Tied | None = None
     _looks: int = 0
 
     @property
@@ -85,9 +85,9 @@ class World:
     @property
     def locked(self) -> locks.Inodes | NotMeasured:
         """What was locked before the first unit was walked, or at the last look since."""
-        if self._tied is None:
-            self._tied = _Tied()
-        return self._tied.locked
+        if self._bindings is None:
+            self._bindings = _Tied()
+        return self._bindings.locked
 
     @property
     def reach(self) -> Reach:
@@ -134,9 +134,9 @@ class World:
         if self._looks % _LOOKS == 0:
             gc.collect()  # a look that is over holds itself, 3 MB of it, and a command's collector seldom comes
         self._seen = self.look(self.workers | self.walkers, True)
-        before, self._tied = self._tied, _Tied()
-        self.newly_locked = locks.newly_locked(before.locked if before else frozenset(), self._tied.locked)
-        self.newly_bound = before is None or locks.newly_bound(before.bound, self._tied.bound)
+        before, self._bindings = self._bindings, _Tied()
+        self.newly_locked = locks.newly_locked(before.locked if before else frozenset(), self._bindings.locked)
+        self.newly_bound = before is None or locks.newly_bound(before.bound, self._bindings.bound)
         self.mounts = MountTable.of()
 
 

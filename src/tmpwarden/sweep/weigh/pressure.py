@@ -17,7 +17,7 @@ from ...model.terms import OwnerState, Reason
 from ...oskit.files import space
 from ...text import shown, size
 
-_MOST_TOLD = 3
+_MOST_SHOWN = 3
 _WHY = {
     Reason.TOO_YOUNG: "too new",
     Reason.RESUMABLE: "may still be resumed",
@@ -80,7 +80,7 @@ class Pressure:
             left, goal = f"still holds {size(self.held_bytes)}", size(self.budget_bytes)
         else:
             left, goal = f"is still {_percent(root)} % full", f"{self.low_percent} %"
-        kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_TOLD]
+        kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_SHOWN]
         amounts = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
         stays = amounts or "there is nothing else of agents"
         whose = "`tmpwarden doctor` says who uses the rest"

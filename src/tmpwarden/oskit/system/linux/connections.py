@@ -26,7 +26,7 @@ def _target(link: str) -> str:
 
 def table(pid: int) -> list[Socket]:
     """All of its network's that listen or are connected. Raises OSError."""
-    found = []
+    sockets = []
     for name in ("tcp", "tcp6"):
         try:
             with open(f"/proc/{pid}/net/{name}", "rb") as lines:
@@ -36,8 +36,8 @@ def table(pid: int) -> list[Socket]:
             continue  # a kernel without IPv6
         for row in rows:
             if row[3] in (_LISTENING, _ESTABLISHED):
-                found.append(Socket(int(row[9]), _address(row[1]), _address(row[2]), row[3] == _LISTENING))
-    return found
+                sockets.append(Socket(int(row[9]), _address(row[1]), _address(row[2]), row[3] == _LISTENING))
+    return sockets
 
 
 def listening_locally(pid: int) -> set[int]:

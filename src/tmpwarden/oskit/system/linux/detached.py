@@ -45,8 +45,8 @@ class Suspects:
         numbers = self.numbers.get(table)
         if numbers is None:
             numbers = self.numbers[table] = frozenset(mount.id for mount in table.mounts)
-        found = dict(_descriptors(pid, look, numbers))
-        self.descriptors += [(pid, number, link) for number, link in found.items()]
+        descriptors = dict(_descriptors(pid, look, numbers))
+        self.descriptors += [(pid, number, link) for number, link in descriptors.items()]
         if has_our_root:
             if self.top is None:
                 self.top = frozenset(os.listdir(b"/"))
@@ -80,7 +80,7 @@ def _numbers_now() -> set[int]:
 def _numbers_behind(links: list[str]) -> dict[str, int]:
     """The number of the mount behind each link. Opened to look and for nothing else; yet what is lost may be a network
     mount whose server must be asked before, so a thread does it, and is left alone when it gets no further."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     troubles: list[OSError] = []
     is_done = _thread.allocate_lock()
 
@@ -88,9 +88,9 @@ def _numbers_behind(links: list[str]) -> dict[str, int]:
         try:
             for link in links:
                 try:
-                    found[link] = _number_behind(link)
+                    numbers[link] = _number_behind(link)
                 except procs.ENDED:
-                    found[link] = -1
+                    numbers[link] = -1
         except OSError as error:
             troubles.append(error)
         finally:
@@ -103,12 +103,12 @@ def _numbers_behind(links: list[str]) -> dict[str, int]:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None
     before = -1
     while not is_done.acquire(timeout=_STUCK_S):
-        if len(found) == before:
+        if len(numbers) == before:
             raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
-        before = len(found)
+        before = len(numbers)
     if troubles:
         raise troubles[0]
-    return found
+    return numbers
 
 
 def _number_behind(link: str) -> int:
@@ -116,10 +116,10 @@ def _number_behind(link: str) -> int:
         return _number_in(read(f"/proc/self/fdinfo/{fd}"))
 
 
-def _number_in(said: bytes) -> int:
+def _number_in(text: bytes) -> int:
     """-1: this kernel does not tell."""
-    at = said.find(b"mnt_id:")
-    return int(said[at + 7 : said.index(b"\n", at)]) if at >= 0 else -1
+    at = text.find(b"mnt_id:")
+    return int(text[at + 7 : text.index(b"\n", at)]) if at >= 0 else -1
 
 
 def _descriptors(thread: int, look: Look, known: frozenset[int]) -> Iterator[tuple[int, str]]:
@@ -129,10 +129,10 @@ def _descriptors(thread: int, look: Look, known: frozenset[int]) -> Iterator[tup
             continue
         name = os.fsdecode(raw)
         try:
-            said = read(f"/proc/{thread}/fdinfo/{name}")
+            text = read(f"/proc/{thread}/fdinfo/{name}")
         except procs.ENDED:
             continue
-        if (number := _number_in(said)) not in known and number >= 0:
+        if (number := _number_in(text)) not in known and number >= 0:
             yield number, f"/proc/{thread}/fd/{name}"
 
 
@@ -162,8 +162,8 @@ def _device_behind(link: str) -> str:
             return ""  # closed meanwhile, or ended
         target, now = "", time.monotonic()
     key = (link, target)
-    device, asked = _known.get(key, ("", -_KNOWN_S))
-    if now - asked >= _KNOWN_S:
+    device, asked_at = _known.get(key, ("", -_KNOWN_S))
+    if now - asked_at >= _KNOWN_S:
         answer = answer_of(_DEVICE, link)
         device = f"{os.major(int(answer))}:{os.minor(int(answer))}" if answer.isdigit() else ""
         _known[key] = (device, time.monotonic())

@@ -35,7 +35,7 @@ def _loaded() -> CDLL:
 
 def dated(name: str, dir_fd: int) -> Dated | None:
     """What is there now, no link followed; None where nothing is, or it cannot be looked at."""
-    buffer = _asked(name, dir_fd, _EVERYTHING)
+    buffer = _statx(name, dir_fd, _EVERYTHING)
     if buffer is None:
         return None
     mask, links, uid, mode, inode = struct.unpack_from("=I12xII4xH2xQ", buffer)
@@ -54,7 +54,7 @@ def dated(name: str, dir_fd: int) -> Dated | None:
 
 def born_ns(dir_fd: int, name: str) -> int | None:
     """Nanoseconds since the epoch; None where the file system does not write it down, or the entry is gone."""
-    buffer = _asked(name, dir_fd, _BTIME)
+    buffer = _statx(name, dir_fd, _BTIME)
     if buffer is None:
         return None
     (mask,) = struct.unpack_from("=I", buffer, _MASK_AT)
@@ -62,7 +62,7 @@ def born_ns(dir_fd: int, name: str) -> int | None:
     return seconds * 10**9 + nanoseconds if mask & _BTIME else None
 
 
-def _asked(name: str, dir_fd: int, wanted: int) -> bytes | None:
+def _statx(name: str, dir_fd: int, wanted: int) -> bytes | None:
     """A struct statx."""
     import ctypes
 

@@ -73,17 +73,17 @@ def _of_socket(pid: int, target: str) -> NoFarEnd | FarEnd | NotMeasured:
     if os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net"):
         return NotMeasured(f"{target} belongs to another network namespace")
     inode = int(target.removeprefix("socket:[").removesuffix("]"))
-    found = _asked(inode)
-    if found is None:
+    attributes = _ask(inode)
+    if attributes is None:
         return NotMeasured(f"the kernel cannot be asked about {target}")
-    peer, shutdown, waiting = found.get(_PEER), found.get(_SHUTDOWN), found.get(_QUEUE)
-    if peer is None or shutdown is None or waiting is None:
+    peer, shutdown, queue = attributes.get(_PEER), attributes.get(_SHUTDOWN), attributes.get(_QUEUE)
+    if peer is None or shutdown is None or queue is None:
         return FarEnd(target)
     is_closed = struct.unpack("=I", peer) == (0,) and shutdown[0] == _BOTH_WAYS
-    return NoFarEnd(target) if is_closed and struct.unpack_from("=I", waiting) == (0,) else FarEnd(target)
+    return NoFarEnd(target) if is_closed and struct.unpack_from("=I", queue) == (0,) else FarEnd(target)
 
 
-def _asked(inode: int) -> dict[int, bytes] | None:
+def _ask(inode: int) -> dict[int, bytes] | None:
     """The attributes of this one unix socket, or None where the kernel knows none of that number, or does not tell."""
     request = struct.pack("=BBHII", socket.AF_UNIX, 0, 0, _ANY, inode)
     request += struct.pack("=III", _SHOW_PEER | _SHOW_QUEUE, _ANY, _ANY)
@@ -95,8 +95,8 @@ def _asked(inode: int) -> dict[int, bytes] | None:
     length, kind = struct.unpack_from("=IH", answer)
     if kind == _ERROR:
         return None
-    family, told = answer[_HEADER], struct.unpack_from("=I", answer, _HEADER + 4)[0]
-    if family != socket.AF_UNIX or told != inode or length > len(answer):
+    family, inode_of_answer = answer[_HEADER], struct.unpack_from("=I", answer, _HEADER + 4)[0]
+    if family != socket.AF_UNIX or inode_of_answer != inode or length > len(answer):
         return None
     attributes, at = {}, _ATTRIBUTES_AT
     while at + 4 <= length:

@@ -86,14 +86,14 @@ def _read_links(look: Look, pid: int, links: Iterable[tuple[bytes, WitnessKind]]
 
 
 def _descriptors(pid: int, *, ours: bool) -> list[tuple[bytes, bytes]]:
-    folder, found = b"/proc/%d/fd/" % pid, []
+    folder, links = b"/proc/%d/fd/" % pid, []
     for name in os.listdir(folder):
         if ours and _opened_to_look(int(name)):
             continue
         target = _target(folder + name)
         if target[:1] == b"/":
-            found.append((name, target))
-    return found
+            links.append((name, target))
+    return links
 
 
 def _target(link: bytes) -> bytes:

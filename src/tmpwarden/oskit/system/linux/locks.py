@@ -49,10 +49,10 @@ def listening_sockets() -> frozenset[str] | NotMeasured:
         lines = read("/proc/net/unix").split(b"\n")[1:]
     except OSError as error:
         return NotMeasured(f"/proc/net/unix cannot be read: {error.strerror}")
-    found = (line.split(None, 7) for line in lines)  # a path may hold spaces
+    rows = (line.split(None, 7) for line in lines)  # a path may hold spaces
     return frozenset(
         os.fsdecode(words[7])
-        for words in found
+        for words in rows
         if len(words) == 8 and words[7].startswith(b"/") and int(words[3], 16) & _ACCEPTS
     )
 
@@ -92,30 +92,30 @@ def _connected(path: str) -> int:
 
 def parse_locks(text: str, except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]]:
     """The (device, inode) pairs of /proc/locks; a line that is no lock is passed over."""
-    found = set()
+    locks = set()
     for line in text.splitlines():
         fields = line.replace("-> ", "").split()
         try:
             major, minor, inode = fields[5].split(":")
             pid = int(fields[4])
             if pid not in except_pids:
-                found.add((os.makedev(int(major, 16), int(minor, 16)), int(inode)))
+                locks.add((os.makedev(int(major, 16), int(minor, 16)), int(inode)))
         except (IndexError, ValueError):
             continue
-    return frozenset(found)
+    return frozenset(locks)
 
 
-def _for_stat(found: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+def _for_stat(locks: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
     table = namespaces.MountTable.of()
     plain = frozenset(
         _device_number(mount.device)
         for mount in (table.mounts if table else ())
         if mount.filesystem not in _DEVICE_DIFFERS
     )
-    unclear = frozenset(inode for device, inode in found if device not in plain)
+    unclear = frozenset(inode for device, inode in locks if device not in plain)
     if not unclear:
-        return found
-    loose = LockedInodes(found)
+        return locks
+    loose = LockedInodes(locks)
     loose.numbers, loose.plain_devices = unclear, plain
     return loose
 

@@ -97,12 +97,12 @@ class Pass:
             self.holders.lost[device] = f"process {pid} uses a file system that was unmounted under it"
 
     def look_at_all(self) -> None:
-        looked: set[int] = set()
+        seen_pids: set[int] = set()
         for _ in range(_ROUNDS):
-            fresh = set(procs.pids()) - looked
+            fresh = set(procs.pids()) - seen_pids
             if not fresh:
                 break
-            looked |= fresh
+            seen_pids |= fresh
             for pid in sorted(fresh):
                 self.look_at(pid)
 
@@ -183,8 +183,8 @@ class Pass:
 
     def note_sessions(self, pid: int, environ: bytes) -> None:
         for name, needle in self.variables:
-            if needle in environ and (found := variable_in(environ, needle)):
-                self.sessions[name].setdefault(found, []).append(pid)
+            if needle in environ and (value := variable_in(environ, needle)):
+                self.sessions[name].setdefault(value, []).append(pid)
 
     def read_mounts(self, namespace: str, thread: int) -> None:
         """Only a process whose root is its namespace's shows all mounts in there; another a part."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def read_maps() -> Mapped | None:
     """Of all processes that may be read; None where there is not one."""
-    found: Mapped = {}
+    mapped: Mapped = {}
     read = 0
     for pid in filter(str.isdigit, entry_names("/proc")):
         try:
@@ -26,5 +26,5 @@ def read_maps() -> Mapped | None:
             words = line.split(None, 5)
             if len(words) == 6 and words[4] != b"0":
                 base = os.fsdecode(words[5].rpartition(b"/")[2])
-                found.setdefault(int(words[4]), set()).add((words[3].decode(), base))
-    return found if read else None
+                mapped.setdefault(int(words[4]), set()).add((words[3].decode(), base))
+    return mapped if read else None

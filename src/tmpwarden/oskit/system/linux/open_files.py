@@ -30,8 +30,8 @@ def open_files(pid: int, roots: Sequence[str], table: MountTable | None) -> Iter
     except OSError:
         return
     for name in names:
-        if (found := _open_file(pid, int(name), roots, table)) is not None:
-            yield found
+        if (open_file := _open_file(pid, int(name), roots, table)) is not None:
+            yield open_file
 
 
 def _open_file(pid: int, fd: int, roots: Sequence[str], table: MountTable | None) -> OpenFile | None:
@@ -64,17 +64,17 @@ def _open_file(pid: int, fd: int, roots: Sequence[str], table: MountTable | None
 
 def _how(pid: int, fd: int) -> tuple[int, int]:
     """(flags it was opened with, position) from fdinfo."""
-    said = _fdinfo(pid, fd)
-    return int(said["flags"], 8), int(said["pos"])
+    info = _fdinfo(pid, fd)
+    return int(info["flags"], 8), int(info["pos"])
 
 
 def _fdinfo(thread: int, fd: int) -> dict[str, str]:
     """What the kernel tells of one descriptor. Raises OSError."""
-    said: dict[str, str] = {}
+    info: dict[str, str] = {}
     for line in read(f"/proc/{thread}/fdinfo/{fd}").decode("ascii", "replace").splitlines():
         key, _, value = line.partition(":")
-        said.setdefault(key, value.strip())  # the kernel's own words come first
-    return said
+        info.setdefault(key, value.strip())  # the kernel's own words come first
+    return info
 
 
 def written_by(pid: int, table: MountTable) -> Iterator[str]:
@@ -116,10 +116,10 @@ def taken(pid: int, fd: int) -> int:
 
     with closing(os.pidfd_open(pid)) as process:
         libc = ctypes.CDLL(None, use_errno=True)
-        got: int = libc.syscall(_PIDFD_GETFD, process, fd, 0)
-        if got < 0:
+        copy: int = libc.syscall(_PIDFD_GETFD, process, fd, 0)
+        if copy < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return got
+    return copy
 
 
 def flags_of(fd: int) -> int:
@@ -154,16 +154,16 @@ class _Question:
         for thread in (pid, *links.apart(pid)):
             for name in os.listdir(f"/proc/{thread}/fd"):
                 with suppress(*procs.ENDED):  # closed meanwhile
-                    said = _fdinfo(thread, int(name))
-                    if (pid, int(name)) != self.ours and self.is_it(thread, name, said):
-                        yield FileUser(pid, int(said["flags"], 8))
+                    info = _fdinfo(thread, int(name))
+                    if (pid, int(name)) != self.ours and self.is_it(thread, name, info):
+                        yield FileUser(pid, int(info["flags"], 8))
         maps = read(f"/proc/{pid}/maps")
         if any(tuple(line.split(None, 5)[3:5]) in self.in_maps for line in maps.splitlines()):
             yield FileUser(pid, None)
 
-    def is_it(self, thread: int, name: str, said: dict[str, str]) -> bool:
+    def is_it(self, thread: int, name: str, info: dict[str, str]) -> bool:
         """One inode number is many files. Nothing is asked that a dead server would have to answer."""
-        if int(said.get("ino", self.inode)) != self.inode:
+        if int(info.get("ino", self.inode)) != self.inode:
             return False
         link = f"/proc/{thread}/fd/{name}"
         target = os.readlink(link)
@@ -173,7 +173,7 @@ class _Question:
         if namespace not in self.filesystems:
             known = MountTable.read(thread).mounts
             self.filesystems[namespace] = {str(one.id): one.filesystem for one in known}
-        filesystem = self.filesystems[namespace].get(said["mnt_id"])
+        filesystem = self.filesystems[namespace].get(info["mnt_id"])
         if filesystem is None or waits_for_others(filesystem):
             return False
         status = os.stat(link)
@@ -200,9 +200,9 @@ def _written(pid: int) -> Iterator[tuple[str, int]]:
     for number in os.listdir(f"/proc/{pid}/fd"):
         try:
             path = os.readlink(f"/proc/{pid}/fd/{number}")
-            told = dict(line.split(b":", 1) for line in read(f"/proc/{pid}/fdinfo/{number}").splitlines())
+            info = dict(line.split(b":", 1) for line in read(f"/proc/{pid}/fdinfo/{number}").splitlines())
         except (OSError, ValueError):
             continue
-        flags, inode = told.get(b"flags", b"").strip(), told.get(b"ino", b"").strip()  # `ino` since Linux 5.14
+        flags, inode = info.get(b"flags", b"").strip(), info.get(b"ino", b"").strip()  # `ino` since Linux 5.14
         if path.startswith("/") and flags and inode.isdigit() and int(flags, 8) & os.O_ACCMODE != os.O_RDONLY:
             yield path, int(inode)

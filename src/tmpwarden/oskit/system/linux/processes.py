@@ -40,10 +40,10 @@ def living(pid: int) -> Process | None:
         return None
     if _is_over(line):
         return None
-    found = parse_stat(pid, line)
-    if found is None:
+    process = parse_stat(pid, line)
+    if process is None:
         raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/stat")
-    return found
+    return process
 
 
 def other_threads(pid: int) -> list[int]:
@@ -101,8 +101,8 @@ def environment(thread: int) -> bytes:
             return text
     except PermissionError as refused:  # as every user but root is without its memory
         trouble = refused
-    found = living(thread)
-    raise ProcessLookupError(errno.ESRCH, "it is ending") if found is None or found.is_exiting else trouble
+    process = living(thread)
+    raise ProcessLookupError(errno.ESRCH, "it is ending") if process is None or process.is_exiting else trouble
 
 
 def program(pid: int) -> str:

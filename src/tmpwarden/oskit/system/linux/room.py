@@ -31,14 +31,14 @@ def limits(path: str, source: str = "", mount_point: str = "") -> Iterator[Limit
     with closing(fd):
         status = os.fstat(fd)
         group = status.st_gid if status.st_mode & stat.S_ISGID else os.getegid()
-        asked = [(_USER, os.geteuid(), "your quota"), (_GROUP, group, f"the quota of group {_group_name(group)}")]
-        for kind, number, words in asked:
-            if found := _limit(_ask_kernel(fd, source, kind, number), words):
-                yield found
+        sources = [(_USER, os.geteuid(), "your quota"), (_GROUP, group, f"the quota of group {_group_name(group)}")]
+        for kind, number, words in sources:
+            if limit := _limit(_ask_kernel(fd, source, kind, number), words):
+                yield limit
         if project := project_of(fd):
             words = f"the quota of project {project}"
-            if found := _limit(_ask_kernel(fd, source, _PROJECT, project), words) or _shown(fd, mount_point, words):
-                yield found
+            if limit := _limit(_ask_kernel(fd, source, _PROJECT, project), words) or _shown(fd, mount_point, words):
+                yield limit
 
 
 def project_of(fd: int) -> int:
@@ -133,9 +133,9 @@ def _memory_limits(mounts: Iterable[Mount]) -> Iterator[MemoryLimit]:
             continue
         below = path.removeprefix(mount.root.rstrip("/")).strip("/")
         while True:
-            found = _of_group(f"{mount.point}/{below}".rstrip("/"), *files)
-            if found is not None:
-                yield found
+            limit = _of_group(f"{mount.point}/{below}".rstrip("/"), *files)
+            if limit is not None:
+                yield limit
             if not below:
                 break
             below = below.rpartition("/")[0]

@@ -23,16 +23,16 @@ def doubts(
 ) -> tuple[str, ...]:
     """Every reason, in words, why a process that matters may have been missed. `outside`: also those do that do not
     descend from this pid namespace."""
-    found = []
+    reasons = []
     if outside and not namespaces.in_initial_pid_namespace():
-        found.append("processes outside this PID namespace are not visible")
+        reasons.append("processes outside this PID namespace are not visible")
     if os.geteuid() != 0 and _hides_processes():
-        found.append("/proc is mounted with hidepid")
+        reasons.append("/proc is mounted with hidepid")
     owners = _Owners()
-    found += [doubt for pid, error in unreadable.items() if (doubt := _doubt_about(pid, error, known, owners))]
+    reasons += [doubt for pid, error in unreadable.items() if (doubt := _doubt_about(pid, error, known, owners))]
     if os.geteuid() != 0:
-        found += [doubt for process in known.values() if (doubt := _doubt_behind(process))]
-    return tuple(found)
+        reasons += [doubt for process in known.values() if (doubt := _doubt_behind(process))]
+    return tuple(reasons)
 
 
 def _hides_processes() -> bool:
