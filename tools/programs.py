@@ -20,8 +20,8 @@ FACETS = (
     *("changes", "two_targets", "links", "linkless", "safe", "safe_valued", "safe_long", "reads", "in_place"),
     *("writes", "writes_commands", "spares", "writes_here", "writes_here_unless", "writes_here_only_with", "at_files"),
     *("runs", "before", "runner", "in_shell", "leaves", "other_root", "transparent", "shell", "user_shell", "code"),
-    *("told_by", "told_only", "runs_files", "shows", "remote", "container", "real", "valued", "quiet", "uses_keys"),
-    "env",
+    *("checks", "told_by", "told_only", "runs_files", "shows", "remote", "container", "real", "valued", "quiet"),
+    *("uses_keys", "env"),
 )
 
 

@@ -297,7 +297,7 @@ LISTING = {
     "xargs rm < list": [None],
     "ls | xargs -a list rm": [None],
     "rm $(cat list)": [None],
-    'rm "$(find src -name x)"': [None],
+    'rm "$(find src -name x)"': ["/p/src"],
 }
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MARKS = str.maketrans(dict.fromkeys("()[]{},\"'`\t\n\r", " ") | {";": " ; "})
 _SPEAKERS = ("echo", "printf", "cat")
+_FINDERS = ("pgrep", "pidof")  # what they find is named by their words
 MAX_TEXT = 50_000
 
 
@@ -46,6 +47,8 @@ def _told(simple: Simple, line: tuple[Simple, ...]) -> Iterator[str]:
         if other.name in _SPEAKERS:
             yield " ".join([word for word in other.argv[1:] if word is not None])
             yield other.input
+        elif other.name in _FINDERS:
+            yield " ".join([word for word in other.argv if word is not None and word[:1] != "-"])
 
 
 def _words(text: str) -> list[str]:

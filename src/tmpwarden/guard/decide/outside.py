@@ -4,10 +4,11 @@ from ...model.hot import ALLOW
 from ...text import is_within
 from ..nouns.analysis import APPEND, CREATE, DELETE, READ, WRITING, PathUse, Simple
 from ..nouns.paths import is_sink, landing, real
-from ..programs.table import has
-from ..rules.patterns import MAYBE, YES
+from ..programs.table import has, program
+from ..rules.patterns import MAYBE, YES, Globs, matches
 from ..rules.rule import Rule
 from .scope import Scope
+from .untouchable import may_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         globs = scope.globs(rule.operands)
         if globs.fit(use.raw) or globs.fit(use.path) or globs.fit(place):
             return YES
-        return MAYBE if place is None and not scope.names.is_spared(use) else None
+        if place is not None or scope.names.is_spared(use) or (use.is_glob and not _may_be_named(use, globs)):
+            return None
+        return MAYBE
     if place is not None and is_sink(place) and not is_victim:
         return None
     inside = place is not None and scope.is_in_roots_of(place, rule)
@@ -102,10 +105,57 @@ def _matches_inside(use: PathUse, rule: Rule, scope: Scope) -> bool:
     directory = real(use.path, scope.look)
     if directory is None or not scope.is_in_roots_of(directory, rule):
         return False
-    if not scope.look(use.path)[1] and not any(has(simple.name, "links") for simple in scope.commands):
-        return True  # it holds nothing
+    if any(_brings_links(simple, use.path, rule, scope) for simple in scope.commands):
+        return False
+    names = () if "/" in use.pattern[1] else scope.entries(directory)
+    if names or not scope.look(use.path)[1]:
+        pattern = use.pattern[1].replace("?", "*")  # a number has more digits than one
+        met = [name for name in names if may_match(pattern, name)]
+        return len(met) <= _MAX_MATCHES and all(scope.leads_nowhere_else(f"{directory}/{name}") for name in met)
     is_deep = use.raw[:1] not in ("$", "`") and any(c in use.raw.rpartition("/")[0] for c in "*?[")
     return scope.is_plain(directory, is_deep)
+
+
+_MAX_MATCHES = 64
+_COPYING = ("cp", "gcp", "mv", "gmv", "rsync")
+
+
+def _brings_links(simple: Simple, directory: str, rule: Rule, scope: Scope) -> bool:
+    """Could it lay a link there that was not there before? A copy of what lies inside leads nowhere else."""
+    if not has(simple.name, "links"):
+        return False
+    letters = program(simple.name or "").text("links")
+    options = [word or "-" for word in simple.argv[1:] if (word or "-")[:1] == "-"]
+    if (simple.name or "").endswith("tar"):
+        options += [word or "" for word in simple.argv[1:2]]
+    if letters and not any(c in option for c in letters for option in options):
+        return False
+    if simple.name not in _COPYING:
+        return True
+    targets = [use.path or "/" for use in simple.paths if use.mode not in (READ, DELETE) and not use.is_glob]
+    if any(is_within(directory, target) and not scope.look(target)[1] for target in targets):
+        return True  # the directory itself may become one
+    sources = [use for use in simple.paths if use.mode in (READ, DELETE)]
+    return not all(place is not None and scope.is_in_roots_of(place, rule) for place in map(_source, sources))
+
+
+def _source(use: PathUse) -> str | None:
+    return use.path if use.is_glob else use.resolved
+
+
+def _may_be_named(use: PathUse, globs: Globs) -> bool:
+    """May a name that is known up to a pattern be one that the globs are about? `out/$i.txt` is no .claude/settings."""
+    if use.path is None:
+        return True
+    directory = f"{use.path.rstrip('/')}/"
+    head = use.pattern[1].partition("*")[0].partition("?")[0].partition("[")[0]
+    if globs.fit(f"{directory}{head}x") or globs.fit(f"{directory}x"):
+        return True
+    return any(glob.rpartition("/")[0] not in ("", "*") and _lies_in(directory, glob) for glob in globs.spelled())
+
+
+def _lies_in(directory: str, glob: str) -> bool:
+    return matches(glob.rpartition("/")[0], directory.rstrip("/"))
 
 
 def is_of_mode(mode: str, use: PathUse) -> bool:

@@ -2,8 +2,8 @@
 
 from ...model.hot import ALLOW
 from ...text import is_within
-from ..nouns.analysis import DELETE, READ, Budget, PathUse, Simple
-from ..nouns.paths import expand, landing
+from ..nouns.analysis import DELETE, READ, WRITE, Budget, PathUse, Simple
+from ..nouns.paths import expand, landing, real
 from ..programs.table import has
 from ..rules.patterns import MAYBE, YES, Globs
 from .owning import Names
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from ..context import Context
     from ..rules.rule import Rule, Rules
     from .never import Never
+
+
+_MOVING = ("mv", "gmv")
+
+
+def _landings(simple: Simple, mode: str) -> "list[str]":
+    return [place for use in simple.paths if use.mode == mode and (place := landing(use))]
 
 
 class Judged:
@@ -93,7 +100,24 @@ class Scope:
         """What it takes away that no rule can allow to be taken away, "" for nothing; and whether `rm *` does it."""
         if simple.remote or all(use.mode == READ for use in simple.paths):
             return "", False
-        return self.untouchable.why(simple)
+        what, is_by_star = self.untouchable.why(simple)
+        if not what and simple.name not in _MOVING and self._was_moved(simple):
+            return "what this line moves out of the project", False
+        return what, is_by_star
+
+    def _was_moved(self, simple: Simple) -> bool:
+        """`mv src /tmp/x && rm -rf /tmp/x`: the name is fresh, what lies there is the project's work."""
+        taken = [place for use in simple.paths if use.mode == DELETE and (place := landing(use))]
+        project = self.tokens["@project"]
+        for other in self.commands if taken and project else ():
+            if other is simple:
+                break
+            if other.name in _MOVING and any(is_within(place, project[0]) for place in _landings(other, DELETE)):
+                for target in _landings(other, WRITE):
+                    is_out = not is_within(target, project[0])
+                    if is_out and any(is_within(target, place) or is_within(place, target) for place in taken):
+                        return True
+        return False
 
     def mentions(self, rule: "Rule") -> bool:
         """Does the call say one of the words that the rule is about: in an argument, a here-document, a new text?"""
@@ -150,6 +174,13 @@ class Scope:
 
     def is_known_in_full(self, simple: Simple) -> bool:
         return is_known_in_full(simple, self._context.environ)
+
+    def entries(self, directory: str) -> "tuple[str, ...]":
+        return self._context.entries(directory)
+
+    def leads_nowhere_else(self, path: str) -> bool:
+        """It is no link, as far as the disk shows."""
+        return real(path, self.look) == path
 
     def is_mounted_in(self, roots: "tuple[str, ...]") -> bool:
         """Something lies in there that belongs elsewhere: what walks over the tree would walk into it."""

@@ -75,6 +75,11 @@ class Builder:
         self.stem_only = True
 
     def add_unknown(self) -> None:
+        """Behind `out/` or `dist/app-` it is some name in there, as good as a pattern: no allow rests on it."""
+        if self.is_known and _begins_a_name("".join(self.pieces)):
+            self.add("*", is_pattern=True)
+            self.stem_only = True
+            return
         self.is_known = False
         self.is_open = True
 
@@ -99,6 +104,15 @@ class Builder:
         field.pattern_at = self.pattern_at if self.is_known else -1
         self.fields.append(field)
         self._reset()
+
+
+def _begins_a_name(head: str) -> bool:
+    """It has a directory or the beginning of a name in front, and not only a root: `/$X` and `./$X` may be all."""
+    head = head.rpartition("=")[2]
+    if head[:1] == "-" or ":" in head or " " in head or ".." in head:
+        return False
+    depth = len([name for name in head.split("/") if name not in ("", ".", "~")])
+    return depth > 1 if head[:1] == "/" else depth > 0
 
 
 def is_other_in_zsh(before: Part | None, part: Part) -> bool:

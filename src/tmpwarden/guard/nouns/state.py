@@ -54,10 +54,13 @@ def merged(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...
 class State:
     """Where the shell is and what its variables hold, as far as this command line says so."""
 
-    __slots__ = ("cwds", "doubts", "exported", "forgets", "frozen", "functions", "positional", "stack", "variables")
+    __slots__ = (
+        "before", "cwds", "doubts", "exported", "forgets", "frozen", "functions", "positional", "stack", "variables",
+    )  # fmt: skip
 
     def __init__(self, cwds: tuple[str | None, ...]) -> None:
         self.cwds = cwds  # all that are possible
+        self.before: tuple[str | None, ...] = (None,)  # where `cd -` goes
         self.variables: dict[str, Value] = {}  # changed in this line; the others come from the environment
         self.exported: frozenset[str] = frozenset()
         self.functions: dict[str, tuple[Function | None, ...]] = {}  # None: it may not be defined
@@ -118,6 +121,7 @@ def join(first: State | None, second: State | None) -> State | None:
         for name in {**first.functions, **second.functions}:
             known, others = first.functions.get(name, (None,)), second.functions.get(name, (None,))
             both.functions[name] = known + tuple([body for body in others if body not in known])
+    both.before = first.before + tuple([cwd for cwd in second.before if cwd not in first.before])
     both.exported = first.exported | second.exported
     both.positional = first.positional if first.positional == second.positional else None
     both.stack = first.stack if first.stack == second.stack else ()
@@ -144,6 +148,7 @@ def same(first: State, second: State) -> bool:
     """Nothing new is known: a loop need not be followed once more."""
     return (
         set(first.cwds) == set(second.cwds)
+        and set(first.before) == set(second.before)
         and _stems(first) == _stems(second)
         and first.functions.keys() == second.functions.keys()
         and first.doubts == second.doubts

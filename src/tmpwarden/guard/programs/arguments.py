@@ -15,6 +15,7 @@ OUTPUTS = names(
     "derived dump save export"
 )
 PLACES = names("file dir directory path root folder base data")
+MAKING = names("new init create scaffold startproject startapp degit")
 PATHS, COPIED, MOVED = Program("any"), Program("copied"), Program("moved")
 _ARCHIVER = Program("any", (("path_written", ("o",)),))
 _GIO = {"trash": DELETE, "remove": DELETE, "mkdir": CREATE, "save": WRITE, "rename": WRITE, "set": WRITE}
@@ -32,10 +33,14 @@ def rare(name: str, known: Program, fields: list[Field]) -> list[Argument]:
 
 
 def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argument]:
-    """-o FILE and --output FILE are written, by any program."""
+    """-o FILE and --output FILE are written, by any program; what stands behind `new` or `create` is made."""
     by_field = {id(argument.field): argument for argument in found}
+    is_making = False
     for at, field in enumerate(fields):
         text = field.text or ""
+        if is_making and (made := by_field.get(id(field))) is not None and made.mode == ANY and text[:1] != "-":
+            made.mode = CREATE
+        is_making = is_making or (at < 4 and _is_making(text.rpartition("/")[2]))
         name, equals, _ = text.lstrip("-").partition("=")
         if not text.startswith("-") or not (text == "-o" or _is_output(name)):
             continue
@@ -44,6 +49,11 @@ def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argumen
         if argument is not None and argument.mode == ANY and (text != "-o" or "/" in (target.stem or "")):
             argument.mode = WRITE
     return found
+
+
+def _is_making(word: str) -> bool:
+    """mix phx.new, django-admin startproject, npm create, create-next-app"""
+    return word in MAKING or word.startswith("create-") or word.endswith((".new", ":new"))
 
 
 def _is_output(option: str) -> bool:

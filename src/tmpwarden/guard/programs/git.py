@@ -133,7 +133,11 @@ class GitInvocation:
             mode = WRITE if first == "create" else READ
             self.arguments += [Argument(field, 0, mode) for field in plain[1:2]]
         elif command == "worktree":
-            self.arguments += [Argument(field, 0, WRITE) for field in plain[1:2] if first != "list"]
+            # `add ../x` refuses a directory that holds something: only an allow needs to know that it makes one
+            for field in plain[1:2] if first != "list" else ():
+                text = field.text or ""
+                is_beside = first == "add" and text[:3] == "../" and text.count("/") == 1
+                self.arguments.append(Argument(field, 0, ANY if is_beside else WRITE))
         elif command == "init":
             self.arguments += [Argument(field, 0, CREATE) for field in plain] or [_HERE]
         elif command == "config":

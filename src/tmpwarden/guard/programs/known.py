@@ -1082,12 +1082,12 @@ ROWS: "tuple[Row, ...]" = (
     (
         "read",
         (("text", ("e", "E", "I", "M", "r", "F")), ("glued", ("i",))),
-        (("reads", ("perl",)), ("code", ("e", "E")), ("env", ("PERL",))),
+        (("reads", ("perl",)), ("code", ("e", "E")), ("checks", ("-c",)), ("env", ("PERL",))),
     ),
     (
         "read",
         (("text", ("e", "E", "I", "M", "r", "F")), ("glued", ("i",))),
-        (("reads", ("perl",)), ("code", ("e",)), ("env", ("RUBY",))),
+        (("reads", ("perl",)), ("code", ("e",)), ("checks", ("-c",)), ("env", ("RUBY",))),
     ),
     ("created", (("text", ("prompt",)), ("bare", ("upgrade-deps",))), ()),
     (
@@ -1104,8 +1104,20 @@ ROWS: "tuple[Row, ...]" = (
     ("first_read", (("text", ("indent",)),), ()),
     ("written", (("path_read", ("i",)), ("text", ("d", "s", "p", "x", "j", "o", "e"))), ()),
     ("any", (("text", ("c", "m", "W", "X")),), (("code", ("c",)), ("env", ("PYTHON",)))),
-    ("any", (("text", ("e", "p", "r")),), (("code", ("e", "p", "--eval", "--print")), ("env", ("NODE_",)))),
-    ("", (), (("code", ("r", "B", "R", "E")), ("valued", ("-d", "-c", "-z", "-S", "-t")))),
+    (
+        "any",
+        (("text", ("e", "p", "r")),),
+        (("code", ("e", "p", "--eval", "--print")), ("checks", ("-c", "--check")), ("env", ("NODE_",))),
+    ),
+    (
+        "",
+        (),
+        (
+            ("code", ("r", "B", "R", "E")),
+            ("checks", ("-l", "--syntax-check")),
+            ("valued", ("-d", "-c", "-z", "-S", "-t")),
+        ),
+    ),
     ("", (), (("code", ("e", "--eval")),)),
     ("", (), (("code", ("-e", "--eval")), ("runs_files", ("-M", "-X", "-T", "-A")))),
     ("", (), (("code", ("e", "E", "--eval", "--print")),)),

@@ -40,6 +40,7 @@ and what else is true of it:
   shell           reads the language of shells
   user_shell      starts a shell for its `code`, or also for what is on its `input`
   code            options that are followed by code of its own language
+  checks          options with which it only checks the syntax of a file
   runs_files      beginnings of options with which it runs files of the project
   told_by         options that make it run a script; without any, its input does
   told_only       of these options the values that only show something

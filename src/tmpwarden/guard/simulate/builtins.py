@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.paths import joined, normalised, resolved
-from ..nouns.state import UNKNOWN, State, Value
+from ..nouns.state import MAX_CWDS, UNKNOWN, State, Value
 from ..shell.cursor import NAME, NAME_START
-from .expand import DASH, refuse_text
+from .expand import DASH, as_value, refuse_text
 from .plain import plain, tell
 from .shell import Shell, Ways
 
@@ -133,6 +133,14 @@ def read_names(shell: Shell, call: Invocation, state: State) -> Ways:
     for field in call.fields[1:]:
         for name in _names(field.text or ""):
             values[name] = UNKNOWN
+    plain = [field.text or "" for field in call.fields[1:] if (field.text or "")[:1] != "-"]
+    if call.fields[0].text == "read" and len(plain) == 1 and shell.before and not call.redirects and call.body is None:
+        from .listing import listed  # rare, and every hook pays for each module
+
+        found = listed(shell.before)
+        if found is not None and len(found) == 1:
+            values[plain[0]] = as_value(found[0])  # git ls-files '*.orig' | while read -r f
+            state = state.doubting("which names are listed is not known")
     after = state.assigning(values)
     return after, after
 
@@ -226,7 +234,16 @@ def _names(text: str) -> list[str]:
 
 def change_directory(shell: Shell, call: Invocation, state: State) -> Ways:
     plain(shell, call, state, "cd")
-    return moved(shell, call.fields[1:], state), state
+    words = call.fields[1:]
+    if [field.text for field in words] == ["-"]:
+        if state.forgets or "OLDPWD" in state.variables:
+            return state.at((None,)), state
+        there = state.before if len(state.before) <= MAX_CWDS else (None,)
+        after = state.copy(cwds=there, before=state.cwds)
+        return after.doubting("cd - goes where the shell was before"), state
+    after = moved(shell, words, state).copy(before=state.cwds)
+    is_there = len(words) == 1 and all(cwd is None or shell.look(f"{cwd}/.")[1] for cwd in after.cwds)
+    return after, state.copy(before=state.cwds) if is_there else state  # it will not fail: `cd a; cd -` comes back
 
 
 def moved(shell: Shell, values: list[Field], state: State) -> State:
@@ -240,7 +257,9 @@ def moved(shell: Shell, values: list[Field], state: State) -> State:
     elif len(values) > 1:
         return state.at((None,))
     else:
-        target = values[0].stem if values[0].pattern_at < 0 else None  # a fresh name has no text
+        target = values[0].stem  # a fresh name has no text
+        if values[0].pattern_at >= 0:
+            state = state.doubting("which of several directories cd leads to is not known")
     if target is None or target[0:1] in ("-", "+"):  # +1 is a place on the stack of zsh
         return state.at((None,))
     if _searches(shell, target, state):

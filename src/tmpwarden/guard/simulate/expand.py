@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..nouns.analysis import Simple
 from ..nouns.fields import Builder, Field, is_other_in_zsh
-from ..nouns.names import LISTS, PROMPTS
+from ..nouns.names import LISTS, PROMPTS, names
 from ..nouns.paths import joined
 from ..nouns.state import UNKNOWN, State, Value, merged
 from ..programs.options import parse
@@ -62,6 +62,7 @@ ZSH, DASH = "zsh reads this as something else", "dash reads this as something el
 UNCERTAIN = "a word of it is more than text and $NAME"
 _EXTENDED = frozenset("^~#")
 MAX_FIELDS = 256
+NUMBERING = names("seq nproc uname whoami hostname uuidgen jot")  # they print one name, without a slash
 
 
 def expand(shell: Shell, word: Word, state: State) -> list[Field]:
@@ -128,7 +129,7 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
         elif kind == PARAMETER:
             _add_parameter(shell, builder, part, state, splits and not part.quote)
         elif kind == COMMAND and part.body is not None:
-            _add_command(shell, builder, part, state)
+            _add_command(shell, builder, part, state, splits and not part.quote)
         elif kind == PROCESS and part.body is not None:
             shell.doubt(UNCERTAIN)
             number = shell.processes
@@ -159,11 +160,16 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
         discard(shell, part.parts, state)
         if part.text in NOT_IN_DASH and not builder.size:
             shell.doubt(DASH)  # empty there: $RANDOM/x is /x
-        builder.add_number()
+        if splits and _may_split("0", state):
+            builder.add_unknown()
+        else:
+            builder.add_number()
         return
     value = parameter(shell, part, state)
     builder.sites = merged(builder.sites, value.sites)
-    if value.text is None and value.stem is not None and (not splits or value.pattern_at < 0):
+    if splits and value.text is None and _may_split(value.stem, state):
+        builder.add_unknown()
+    elif value.text is None and value.stem is not None:
         builder.add_stem(value.stem, value.pattern_at)
     elif value.text is None or (splits and value.text and "IFS" in state.variables):
         builder.add_unknown()
@@ -173,6 +179,14 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
         builder.split(value.text)
     else:
         builder.add(value.text)
+
+
+def _may_split(stem: str | None, state: State) -> bool:
+    """Does an IFS of the line part this text? What mktemp or a count puts in for its marks is letters and digits."""
+    if "IFS" not in state.variables:
+        return False
+    marks = state.variables["IFS"].text
+    return marks is None or any(mark.isalnum() or mark in (stem or mark) for mark in marks)
 
 
 def _add_joined(shell: Shell, builder: Builder, state: State) -> None:
@@ -201,20 +215,27 @@ def _add_positional(shell: Shell, builder: Builder, is_exact: bool, state: State
         builder.add(text or "")
 
 
-def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> None:
+def _add_command(shell: Shell, builder: Builder, part: Part, state: State, splits: bool) -> None:
     assert part.body is not None
     before = len(shell.commands)
     shell.simulate_inner(part.body, part.text, state)
     source = (part.text or shell.source)[part.body.start : part.body.end].strip()
     doubted, shell.doubted = shell.doubted, UNCERTAIN
-    if source == "pwd" and len(state.cwds) == 1 and state.cwds[0] is not None and "pwd" not in state.functions:
-        builder.add(state.cwds[0])
+    is_pwd = source == "pwd" and len(state.cwds) == 1 and "pwd" not in state.functions
+    if is_pwd and (here := state.cwds[0]) is not None and not (splits and _may_split(here, state)):
+        builder.add(here)
     elif source.startswith("date +%") and all(c in "%YmdHMSsNjFT_-" for c in source[6:]):
         builder.add_number()  # a date without a slash: some name, never a way up
-    elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None:
+    elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None and not (
+        splits and _may_split(fresh, state)
+    ):
         shell.doubted = doubted
         builder.add_fresh(fresh)
-    elif not part.quote and not builder.size and (found := _listed(shell.commands[before:])) is not None:
+    elif source == "git rev-parse --show-toplevel" and (top := _top(shell, state)):
+        builder.add_stem(top, -1)
+    elif source.partition(" ")[0] in NUMBERING and "|" not in source:
+        builder.add_number()
+    elif not builder.size and (found := _listed(shell.commands[before:], state)) and (len(found) == 1 or splits):
         for at, field in enumerate(found):
             if at:
                 builder.close()
@@ -223,10 +244,18 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
         builder.add_unknown()
 
 
-def _listed(commands: list[Simple]) -> list[Field] | None:
+def _top(shell: Shell, state: State) -> str:
+    """The directory with a .git that the shell stands in, "" where there is none."""
+    here = state.cwds[0] if len(state.cwds) == 1 else None
+    while here and not shell.look(f"{here}/.git")[1]:
+        here = here.rpartition("/")[0]
+    return here or ""
+
+
+def _listed(commands: list[Simple], state: State) -> list[Field] | None:
     from .listing import listed  # rare, and every hook pays for each module
 
-    return listed(commands)
+    return None if _may_split("/", state) else listed(commands)
 
 
 def _add_tilde(shell: Shell, builder: Builder, user: str, state: State) -> None:
@@ -347,8 +376,7 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
     if word.parts and shell.in_text and assignment.name not in SOCKETS:
         site = shell.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
         field.sites = merged((site,), field.sites)
-    if assignment.name in PROMPTS:
-        refuse_prompt(shell, field.text)
+    take_setting(shell, assignment.name, field.text, state)
     if assignment.is_append:
         shell.doubt(DASH)  # to which NAME+=value is a command
         before = shell.variable(assignment.name, state)
@@ -357,10 +385,39 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
     return as_value(field)
 
 
-def refuse_prompt(shell: Shell, text: str | None) -> None:
-    """PS4='$(code)': it runs whenever the shell shows a line."""
-    if text is None or "$(" in text or "`" in text:
-        shell.refuse("a prompt is given code")
+# variables whose value is code, a file of code, or options with code, to the programs that inherit it
+_CODE = names("PROMPT_COMMAND LESSOPEN LESSCLOSE")
+_SCRIPTS = names("BASH_ENV ENV ZDOTDIR")
+_LIBRARIES = names("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES")
+_COMMANDS = names("PAGER MANPAGER EDITOR VISUAL BROWSER SYSTEMD_PAGER SSH_ASKPASS SUDO_ASKPASS")
+_CARRYING = {
+    "TAR_OPTIONS": ("--to-command", "--checkpoint-action", "--use-compress", "-I", "--absolute", "-P", "-C"),
+    "NODE_OPTIONS": ("--require", "-r", "--import", "--loader", "--experimental-loader"),
+    "RUBYOPT": ("-r", "-e"), "PERL5OPT": ("-M", "-m", "-d"), "ZIPOPT": ("-T",), "RSYNC_OPTIONS": ("-e",),
+}  # fmt: skip
+_OF_THE_SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/", "/opt/")
+
+
+def take_setting(shell: Shell, name: str, text: str | None, state: State) -> None:
+    """NAME=value, in front of a command, behind export or env: what do programs run, load or write by it?"""
+    if name in PROMPTS and (text is None or "$(" in text or "`" in text):
+        shell.refuse("a prompt is given code")  # it runs whenever the shell shows a line
+    elif (name in _CODE and text != "") or (name in _SCRIPTS and text not in ("", "/dev/null")):
+        shell.refuse(f"{name} is given code")
+    elif name in _LIBRARIES and (text is None or not all(map(_is_of_the_system, text.replace(":", " ").split()))):
+        shell.refuse(f"{name} puts code into every program")
+    elif name.startswith("GIT_TRACE") and (text is None or text[:1] in ("/", "~")):
+        shell.refuse(f"{name} leads to a file")
+    elif name in _CARRYING and (text is None or any(f" {mark}" in f" {text}" for mark in _CARRYING[name])):
+        shell.refuse(f"{name} is given options that run code")
+    elif name in _COMMANDS and text is not None and " " in text.strip():
+        from .plain import child_state, simulate_code  # rare, and every hook pays for each module
+
+        simulate_code(shell, Field(text, None), child_state(shell, state, []), name)
+
+
+def _is_of_the_system(library: str) -> bool:
+    return "/" not in library or (library.startswith(_OF_THE_SYSTEM) and ".." not in library)
 
 
 def declared(shell: Shell, assignment: Assignment, state: State) -> Field:

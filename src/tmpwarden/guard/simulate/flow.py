@@ -314,7 +314,6 @@ def simulate_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
             fields.append(declared(shell, word, state))
     before = changed = shell.take_assigned(state)
     for assignment in node.assignments:  # bash, too, expands the words first
-        _refuse_run(shell, assignment)
         changed = assign(shell, assignment, changed)
     if node.assignments and fields:
         changed = changed.exporting([assignment.name for assignment in node.assignments])
@@ -323,38 +322,12 @@ def simulate_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
         if redirects or node.words or changed.doubts is not state.doubts:
             shell.emit(Invocation(node, [], redirects, None), [], changed)
         return changed, changed
-    told = any(assignment.name == "TMPDIR" for assignment in node.assignments)
-    if told and fields[0].text == "mktemp":
-        place = Field(shell.variable("TMPDIR", changed).text, None)
-        paths = shell.touch(Argument(place, 0, WRITE), before, "mktemp")
-        shell.emit(Invocation(node, [], paths, None), [], changed)
     body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
     ok, failed = shell.call(Invocation(node, fields, redirects, body), changed)
     if not node.assignments:
         return ok, failed
     stays = fields[0].text in KEEPING or fields[0].text in state.functions
     return _without(ok, node.assignments, before, stays), _without(failed, node.assignments, before, stays)
-
-
-def _refuse_run(shell: Shell, assignment: Assignment) -> None:
-    """Variables whose value a program runs, or writes to."""
-    text = assignment.value.text if assignment.value is not None else ""
-    name = assignment.name
-    if name in RUN and text != "":
-        shell.refuse(f"{name} is given code")
-    elif name.startswith("GIT_TRACE") and (text is None or text[:1] in ("/", "~")):
-        shell.refuse(f"{name} leads to a file")
-    elif name in CARRYING and (text is None or any(f" {mark}" in f" {text}" for mark in CARRYING[name])):
-        shell.refuse(f"{name} is given options that run code")
-
-
-# by programs: as code, as the file to write, as options
-RUN = names("PROMPT_COMMAND LESSOPEN LESSCLOSE")
-CARRYING = {
-    "TAR_OPTIONS": ("--to-command", "--checkpoint-action", "--use-compress", "-I", "--absolute", "-P", "-C"),
-    "NODE_OPTIONS": ("--require", "-r", "--import", "--loader", "--experimental-loader"),
-    "RUBYOPT": ("-r", "-e"), "PERL5OPT": ("-M", "-m", "-d"), "ZIPOPT": ("-T",), "RSYNC_OPTIONS": ("-e",),
-}  # fmt: skip
 
 
 def _mark_exported(shell: Shell, assignments: list[Assignment]) -> None:

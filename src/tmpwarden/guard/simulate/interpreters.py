@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..nouns.analysis import CODE, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
+from ..nouns.names import names
 from ..nouns.paths import joined as joined_path
 from ..nouns.paths import normalised
 from ..nouns.state import State, join
 from ..programs.arguments import arguments
 from ..programs.options import Argument, parse
 from ..programs.table import Program, has, is_known, language_of, program
-from ..shell.syntax import LITERAL, PARAMETER
+from ..shell.syntax import COMMAND, LITERAL, PARAMETER
 from .expand import expand_single
 from .plain import child_state, joined, plain, simulate_code, tell, value_of
 from .shell import Shell, Ways
@@ -35,6 +36,10 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     code = _code(call, known)
     if code is None:
         return _run_script(shell, name, call, state)
+    if code.text is None and call.body is None and code.word is None and (piped := _piped(shell)) is not None:
+        code = Field(piped, None)
+        if not piped:
+            return tell(shell, call, state)
     told = None if code.text is None or _is_opened_oddly(name, call.fields) else told_by(name, code.text, shell, state)
     if told is None:
         shell.refuse(f"{name} is given code")
@@ -54,6 +59,21 @@ def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways
                 return _tell_looked_at(shell, call, told or [], state)
             break
     return tell(shell, call, state)
+
+
+def _piped(shell: Shell) -> str | None:
+    """What `cat FILE |` hands on is as good as FILE, which runs unread: "", or what the line wrote into it."""
+    before = shell.before or []
+    if len(before) != 1 or before[0].name != "cat" or before[0].input or before[0].remote or before[0].redirects:
+        return None
+    uses = before[0].paths
+    if not uses or len(uses) != len(before[0].argv) - 1 or any(_is_unread(use) for use in uses):
+        return None
+    return "\n".join([written_before(shell, use.path) or "" for use in uses]).strip()
+
+
+def _is_unread(use: PathUse) -> bool:
+    return use.path is None or use.is_glob or use.path.startswith(("/dev/", "/proc/"))
 
 
 def _tell_looked_at(shell: Shell, call: Invocation, told: list[Argument], state: State) -> Ways:
@@ -96,6 +116,8 @@ def _code(call: Invocation, known: Program) -> Field | None:
         text = fields[at].text
         if text is None:
             return fields[at]
+        if text in known.values("checks"):
+            return None  # php -l, node --check: they read the file
         if text == "-":
             break
         if not text.startswith("-"):
@@ -301,6 +323,12 @@ def _script(shell: Shell, call: Invocation, at: int, state: State) -> None:
 def _input(shell: Shell, call: Invocation, state: State, name: str) -> None:
     """The code is on its input: a here-document or here-string, or something that nobody can read."""
     body = call.body
+    if body is None and (piped := _piped(shell)) is not None:
+        _files_of(shell, call, state)
+        tell(shell, call, state)
+        if piped:
+            simulate_code(shell, Field(piped, None), child_state(shell, state, []), *call.wrappers, name)
+        return
     if body is None:
         shell.refuse(f"{name} is given code on its input")
         tell(shell, call, state)
@@ -318,20 +346,51 @@ def _input(shell: Shell, call: Invocation, state: State, name: str) -> None:
 def simulate_eval(shell: Shell, call: Invocation, state: State) -> Ways:
     fields = call.fields[1:]
     _files_of(shell, call, state)
+    if fields and all(field.text is None for field in fields) and _prints_settings(shell, fields[0]):
+        after = state.forgetting().doubting("a program has set what it likes")
+        return after, after
     return simulate_code(shell, joined(fields), state, *call.wrappers, "eval")
 
 
+# they print assignments for a shell
+SETTING = names(
+    "ssh-agent direnv opam pyenv rbenv nodenv goenv jenv fnm brew conda mamba micromamba mise asdf rtx starship zoxide "
+    "dircolors luarocks docker-machine minikube gpg-agent keychain lesspipe register-python-argcomplete"
+)
+
+
+def _prints_settings(shell: Shell, field: Field) -> bool:
+    """eval "$(ssh-agent -s)" """
+    word = field.word
+    if word is None or len(word.parts) != 1 or word.parts[0].kind != COMMAND or not shell.in_text:
+        return False
+    part = word.parts[0]
+    code = shell.source[part.start : part.end].removeprefix("$(").removesuffix(")").strip("` ")
+    return code.partition(" ")[0] in SETTING and not any(c in code for c in ";|&`$\n")
+
+
 def set_trap(shell: Shell, call: Invocation, state: State) -> Ways:
-    """What it runs runs some time: nothing is known about the shell then."""
+    """What it runs runs some time: nothing is known about the shell then, but at the end of the line."""
     shell.emit(call, [], state)
     fields = [field for field in call.fields[1:] if field.text != "--"]
     if len(fields) > 1 and (fields[0].text is None or not fields[0].text.startswith("-")):
-        before = state.at((None,)).forgetting()
-        if join(*simulate_code(shell, fields[0], before, "trap")) is not before:
-            if any((field.text or "").removeprefix("SIG").upper() not in ENDINGS for field in fields[1:]):
+        before, start = state.at((None,)).forgetting(), len(shell.commands)
+        is_changing = join(*simulate_code(shell, fields[0], before, "trap")) is not before
+        is_last = all((field.text or "").removeprefix("SIG").upper() in ENDINGS for field in fields[1:])
+        if is_last and shell.in_text and not shell.nested:
+            del shell.commands[start:]
+            shell.traps.append(fields[0])
+        if is_changing:
+            if not is_last:
                 shell.refuse("a trap changes what is known at any time")
             state = state.doubting("a trap may change what is known")
     return state, state
+
+
+def run_traps(shell: Shell, state: State) -> None:
+    """Those that wait for the end. No allow rests on it: the line may end earlier."""
+    for field in shell.traps:
+        simulate_code(shell, field, state.at((None,)).doubting("a trap may run at another moment"), "trap")
 
 
 def simulate_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:

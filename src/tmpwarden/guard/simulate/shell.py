@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...text import is_within
 from ..nouns.analysis import CREATE, DELETE, Budget, PathUse, Simple
-from ..nouns.fields import Invocation
+from ..nouns.fields import Field, Invocation
 from ..nouns.paths import uses
 from ..nouns.state import UNKNOWN, Site, State, Value
 from ..programs.table import TRUSTED_DIRECTORIES
@@ -48,7 +48,7 @@ class Shell:
     __slots__ = (
         "around", "assigned", "before", "budget", "called", "commands", "defined", "doubted", "environment",
         "escapes", "home", "in_order", "in_text", "is_beside", "is_remote", "links", "locals", "look", "meaning",
-        "nested", "opaque", "processes", "returns", "sites", "source",
+        "nested", "opaque", "processes", "returns", "sites", "source", "traps",
     )  # fmt: skip
 
     def __init__(
@@ -77,6 +77,7 @@ class Shell:
         self.locals: list[set[str]] = []  # names that each function around has made its own
         self.called: set[Function] = set()
         self.defined: list[Function] = []
+        self.traps: list[Field] = []  # code that runs when the line ends
         # of the command that is being expanded
         self.assigned: dict[str, Value] = {}  # by ${x:=y} and arithmetic, until the command takes them over
         self.doubted = ""  # why no allow can be given any more, likewise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import RUN, Analysis, Budget, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.paths import joined, normalised
-from ..nouns.state import Site, State
+from ..nouns.state import Site, State, join
 from ..programs.known import NAMES
 from ..programs.table import has, language_of, program
 from ..shell.reader import read
@@ -150,6 +150,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("test", "["), later("builtins", "simulate_test")),
     **dict.fromkeys(("scp", "sftp"), later("tools", "simulate_copy_by_ssh")),
     "git": later("tools", "simulate_git"),
+    "mktemp": later("tools", "simulate_mktemp"),
     "cmake": later("tools", "simulate_cmake"),
     "sqlite3": later("tools", "simulate_sqlite"),
     "xargs": later("wrappers", "simulate_xargs"),
@@ -217,6 +218,10 @@ def study(command: str, context: Context, budget: Budget, tree: Sequence | None 
         state = State((context.cwd,))
         ok, failed = shell.simulate(tree, state)
         simulate_uncalled(shell, ok or failed or state)
+        if shell.traps:
+            from .interpreters import run_traps
+
+            run_traps(shell, join(ok, failed) or state)
         shell.after_calculating(tree, state)
     except Unreadable as why:
         return Study(Analysis(tuple(shell.commands), str(why)), (), tree)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from ..nouns.analysis import READ, WRITE, PathUse
+from ..nouns.analysis import ANY, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import LISTS, names
+from ..nouns.paths import joined as joined_path
+from ..nouns.paths import normalised
 from ..nouns.state import State
 from ..programs.options import Argument, parse
 from ..programs.table import Program, is_known, program
 from .builtins import moved
-from .plain import child_state, joined, note_links, plain, simulate_code, tell
+from .plain import child_state, joined, note_links, plain, simulate_code, tell, value_of
 from .shell import Shell, Ways
 from .wrappers import is_name
+from .written import written_before
 
 # of sqlite3: they only show, or change how it shows
 SHOWING = names(
@@ -74,6 +77,61 @@ def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
     texts = [field.text for field in call.fields]
     if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
         shell.refuse("make is given recipes on its input")
+    tell(shell, call, state)
+    parsed = parse(program(call.name), call.fields)
+    inside = state
+    for argument in parsed.found:
+        if argument.mode == ANY:  # -C DIRECTORY
+            inside = moved(shell, [value_of(argument)], inside)
+    told = [argument.field.text for argument in parsed.found if argument.mode == READ]
+    for makefile in told or MAKEFILES:
+        path = joined_path(inside.cwds[0], makefile or "") if len(inside.cwds) == 1 else None
+        written = written_before(shell, normalised(path)) if path is not None else None
+        if written is not None:
+            simulate_code(shell, Field(recipes(written), None), child_state(shell, inside, []), call.name)
+    return state, state
+
+
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
+
+def recipes(text: str) -> str:
+    """The lines of a makefile that a shell runs: indented by a tab, or behind the semicolon of a rule."""
+    lines, target = ["MAKE=make; RM='rm -f'; CC=cc; CXX=c++"], ""
+    for line in text.replace("\\\n", " ").split("\n"):
+        name, is_set, value = line.partition("=")
+        name = name.rstrip(" :?+")
+        if line[:1] == "\t":
+            lines.append(_for_shell(line.lstrip("\t @-+"), target))
+        elif is_set and is_name(name) and not any(c in value for c in '"`\\'):
+            lines.append(f'{name}="{_for_shell(value.strip(), "")}"')
+        elif ":" in line and "=" not in line.partition(":")[0]:
+            target = line.partition(":")[0].strip()
+            lines.append(_for_shell(line.partition(";")[2].lstrip(" \t@-+"), target))
+    return "\n".join([line for line in lines if line])
+
+
+def _for_shell(line: str, target: str) -> str:
+    """$(NAME) and $(shell CODE) as a shell writes them; it gets one dollar sign of two."""
+    line = line.replace("$(shell ", "$$(").replace("$@", target)
+    pieces = []
+    for piece in line.split("$$"):
+        while "$(" in piece and ")" in piece[piece.index("$(") :]:
+            before, _, rest = piece.partition("$(")
+            name, _, rest = rest.partition(")")
+            piece = f"{before}${{{name}}}{rest}" if is_name(name) else f"{before}$UNKNOWN{rest}"
+        pieces.append(piece)
+    return "$".join(pieces)
+
+
+def simulate_mktemp(shell: Shell, call: Invocation, state: State) -> Ways:
+    """A TMPDIR of the line says where the name is made, unless a template or an option does."""
+    told, parsed = state.variables.get("TMPDIR"), parse(program("mktemp"), call.fields)
+    if told is not None and not parsed.found and (not parsed.plain or parsed.has("t", "tmpdir")):
+        place = Field(told.text, None)
+        place.stem, place.pattern_at = told.stem, told.pattern_at
+        paths = shell.touch(Argument(place, 0, WRITE), state, "mktemp")
+        shell.emit(Invocation(call.node, [], paths, None), [], state)
     return tell(shell, call, state)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..nouns.analysis import CODE, LISTED, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
-from ..nouns.names import LISTS, PROMPTS
+from ..nouns.names import LISTS
 from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option, parse
 from ..programs.table import has, is_known, program
 from ..shell.cursor import NAME, NAME_START
 from .builtins import moved
-from .expand import refuse_prompt
+from .expand import take_setting
 from .listing import is_narrowed, listed
 from .plain import child_state, joined, simulate_code, tell, value_of
 from .shell import Shell, Ways
@@ -123,8 +123,7 @@ def _assignments(shell: Shell, call: Invocation, at: int, state: State) -> tuple
         if not is_name(name):
             shell.refuse(f"{name} is no variable of a shell")  # BASH_FUNC_rm%% defines a function
         values[name] = Value(value if text is not None else None)
-        if name in PROMPTS:
-            refuse_prompt(shell, values[name].text)
+        take_setting(shell, name, values[name].text, state)
         if field.word is not None and shell.in_text:
             shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
         at += 1
