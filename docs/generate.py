@@ -6,9 +6,11 @@ import ast
 import inspect
 import sys
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,6 +29,7 @@ from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import TABLE
 from tmpwarden.cli.group import tmpwarden
 from tmpwarden.cli.wording import SENTENCES
+from tmpwarden.guard.rules.config import PRESETS_DIR, preset_names
 from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter
 from tmpwarden.model.terms import OwnerRule, Reason, Tier
@@ -330,8 +333,80 @@ def agents_page() -> str:
     return before + _AGENTS_FROM + "".join(rows) + _AGENTS_TO + rest.partition(_AGENTS_TO)[2]
 
 
+_PACKS_FROM, _PACKS_TO = "<!-- made by `make docs` from guard/rules/presets -->\n", "<!-- as far as here -->\n"
+_KINDS = ("commands", "arguments", "redirects", "files", "tools")
+_TESTS = ("all_inside", "any_outside", "all_match", "any_match", "any_named", "outside", "inside", "glob", "named")
+
+
+def _presets() -> dict[str, dict[str, Any]]:
+    return {name: tomllib.loads((Path(PRESETS_DIR) / f"{name}.toml").read_text()) for name in preset_names()}
+
+
+def _rules(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    guard = document.get("guard", {})
+    for decision in ("deny", "ask", "allow"):
+        yield from (("prefix", {**rule, "decision": decision}) for rule in guard.get(decision, ()))
+    for kind in _KINDS:
+        yield from ((kind, rule) for rule in guard.get(kind, ()))
+
+
+def guard_page() -> str:
+    """The page as people write it, with the table of presets and packs between two marks."""
+    before, _, rest = (HERE / "guard.md").read_text().partition(_PACKS_FROM)
+    rows = ["| preset or pack | its own rules | about |\n|---|---|---|\n"]
+    for name, document in _presets().items():
+        extends = document.get("extends", ())
+        others = [extends] if isinstance(extends, str) else extends
+        own = sum(1 for _ in _rules(document))
+        more = f" With {', '.join(f'`{one}`' for one in others)}." if others else ""
+        rows.append(f"| [`{name}`](guard-rules.md#{name}) | {own} | {document['pack']['title']}{more} |\n")
+    return before + _PACKS_FROM + "".join(rows) + _PACKS_TO + rest.partition(_PACKS_TO)[2]
+
+
+def guard_rules() -> str:
+    """Each rule of each preset and pack: what it says, of what, why, and what to do instead."""
+    lines = [
+        _NOTE,
+        "# Rules of the guard\n\nWhat comes with tmpwarden, from `guard/rules/presets`. "
+        "`tmpwarden guard packs show NAME` prints the lines that each rule means and those that it spares; "
+        '`off = ["git:clean"]` switches one off. '
+        "How rules are written: [guard.md](guard.md).\n",
+    ]
+    for name, document in _presets().items():
+        rules = list(_rules(document))
+        lines.append(f"\n## {name}\n\n{document['pack']['title']}\n")
+        if rules:
+            lines.append("\n| rule | says | of | why | instead |\n|---|---|---|---|---|\n")
+        label = document["pack"].get("labels", name)
+        for at, (kind, rule) in enumerate(rules):
+            rule_name = f"`{label}:{rule['id']}`" if "id" in rule else f"{at + 1}."
+            cells = (rule_name, rule.get("decision", "ask"), _subject(kind, rule), rule.get("description", ""))
+            lines.append(f"| {' | '.join(cells)} | {rule.get('alternative', '')} |\n")
+    return "".join(lines)
+
+
+def _subject(kind: str, rule: dict[str, Any]) -> str:
+    """The commands, options and places that a rule is about, as its row says it."""
+    heads = rule.get("command", rule.get("prefix", rule.get("tool", "")))
+    named = [heads] if isinstance(heads, str) else heads
+    said = [", ".join(_code(one) for one in named if one)] if any(named) else [f"{rule.get('mode', 'any')} by {kind}"]
+    for key in ("options", "unless", "words", "text", "written", "mentions", *_TESTS):
+        if key in rule:
+            values = rule[key]
+            more = f", and {len(values) - 5} more" if len(values) > 6 else ""
+            shown = ", ".join(_code(one) for one in (values[:5] if more else values))
+            said.append(f"{key.replace('_', ' ')} {shown}{more}")
+    return "; ".join(said)
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "agents.md": agents_page,
+    "guard.md": guard_page,
+    "guard-rules.md": guard_rules,
     "api.md": api,
     "commands.md": commands,
     "modules.md": modules,

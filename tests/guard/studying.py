@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.nouns.analysis import Analysis, Budget
 from tmpwarden.guard.simulate.study import study
 
@@ -15,5 +15,5 @@ def analyse(
     variables: Mapping[str, str],
     look: Callable[[str], tuple[str | None, bool]],
 ) -> Analysis:
-    context = Context(scratch=None, project=None, cwd=cwd, home=home, uid=0, look=look, variables=variables)
+    context = context_with(scratch=None, project=None, cwd=cwd, home=home, uid=0, look=look, variables=variables)
     return study(command, context, Budget()).analysis

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -17,7 +17,7 @@ SCRATCH = "/tmp/tmpwarden-1000/0a1b2c3d"
 
 def commands(name: str) -> list[str]:
     lines = (CASES / name).read_text().splitlines()
-    return [line.replace("\\n", "\n") for line in lines if line and not line.startswith("# ")]
+    return [line.replace("\\n", "\n").replace("\\t", "\t") for line in lines if line and not line.startswith("# ")]
 
 
 @pytest.mark.parametrize("preset", ["sandbox", "claude"])
@@ -31,14 +31,18 @@ def commands(name: str) -> list[str]:
         ("everyday_of_sessions.txt", 245),
         ("everyday_of_others.txt", 150),
         ("everyday_afterwards.txt", 95),
+        ("everyday_of_fifth.txt", 300),
+        ("everyday_of_sixth.txt", 160),
+        ("everyday_of_seventh.txt", 180),
     ],
 )
 def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(
     tmp_path: Path, preset: str, name: str, least: int
 ) -> None:
     (tmp_path / "src").mkdir()
+    (tmp_path / ".git").mkdir()
     (tmp_path / "src" / "main.py").write_text("print(1)\n")
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project=str(tmp_path), cwd=str(tmp_path), home="/home/u", uid=1000, look=Disk().look,
         variables={"TMPDIR": SCRATCH}, own=("/tmp/claude-1000", "/home/u/.claude"), is_plain=Disk().is_plain,
         owns=lambda path: True,
@@ -67,7 +71,7 @@ def test_code_that_was_only_looked_at_earns_no_allow(tmp_path: Path, command: st
     config.write_text('[guard]\nallow = ["python3", "node", "awk", "echo"]\n[[guard.redirects]]\nmode = "write"\n'
                       'glob = ["*"]\ndecision = "allow"\n')  # fmt: skip
     project = str(tmp_path / "project")
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project=project, cwd=project, home="/home/u", uid=1000, look=Disk().look,
         variables={"TMPDIR": SCRATCH},
     )  # fmt: skip

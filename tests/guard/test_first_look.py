@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.first_look import is_nothing
 from tmpwarden.guard.programs.known import NAMES as KNOWN
@@ -38,7 +38,9 @@ ORDINARY = [
 
 def is_silent(command: str, rules: Rules = RULES, cwd: str = "/home/u/proj") -> bool:
     """What the full evaluation says of it: pass, and nothing rewritten."""
-    context = Context(scratch="/tmp/agent-s1", project="/home/u/proj", cwd=cwd, home="/home/u", uid=1000, look=look)
+    context = context_with(
+        scratch="/tmp/agent-s1", project="/home/u/proj", cwd=cwd, home="/home/u", uid=1000, look=look
+    )
     decision = evaluate(ToolCall("claude", "shell", command=command, cwd=cwd), rules, context)
     return decision.verdict == "pass" and decision.rewritten is None
 

@@ -13,10 +13,10 @@ import pytest
 
 from support import forked
 from support.empty_disk import look
+from support.guarding import context_with
 from tmpwarden.cli.guarding.fencepost import converted, whole
 from tmpwarden.doctor.checks import installation
 from tmpwarden.doctor.patient import Patient
-from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.log import audit
 from tmpwarden.guard.rules.config import load, preset_names
@@ -193,7 +193,7 @@ def test_imported_rules_decide_as_they_did(tmp_path: Path, command: str, wanted:
     path.write_text(converted(THEIRS))
     loaded = load((str(path),))
     assert [str(mistake) for mistake in loaded.mistakes if mistake.fatal] == []
-    context = Context(scratch="/tmp/claude", project="/p", cwd="/p", home="/h", uid=1, look=look)
+    context = context_with(scratch="/tmp/claude", project="/p", cwd="/p", home="/h", uid=1, look=look)
     assert evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), loaded.rules, context).verdict == wanted
 
 
@@ -283,7 +283,7 @@ def test_what_is_imported_is_read_by_verify_and_means_the_same(
     path.write_text(converted({"default": "allow", **document}))
     loaded = load((str(path),))
     assert [str(mistake) for mistake in loaded.mistakes] == []
-    context = Context(scratch=None, project="/p", cwd="/p", home="/h", uid=1, look=look)
+    context = context_with(scratch=None, project="/p", cwd="/p", home="/h", uid=1, look=look)
     assert evaluate(ToolCall("claude", "shell", command=line, cwd="/p"), loaded.rules, context).verdict == wanted
 
 

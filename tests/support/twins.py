@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from tmpwarden.guard.context import Context
+from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -55,11 +55,12 @@ def build() -> None:
 
 def led(line: str) -> tuple[str | None, dict[str, str]]:
     """The text that runs instead, None for the line as it is; what the model is told about places."""
-    context = Context(
-        scratch=SCRATCH, project=PROJECT, cwd=PROJECT, home=HOME, uid=UID, look=Disk().look,
-        variables={"TMPDIR": SCRATCH}, is_plain=Disk().is_plain,
+    place = Place(
+        scratch=SCRATCH, project=PROJECT, cwd=PROJECT, home=HOME, uid=UID, is_tmpdir=True,
         environ={name.encode(): value.encode() for name, value in ENVIRON.items()},
     )  # fmt: skip
+    disk = Disk()
+    context = Context(place, Probes(disk.look, is_plain=disk.is_plain, entries=disk.entries), AgentFacts())
     decision = evaluate(ToolCall("claude", "shell", command=line, cwd=PROJECT), RULES, context)
     return decision.rewritten if decision.verdict in ("allow", "pass") else None, decision.places
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from tmpwarden.guard.context import Context
+from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
@@ -172,6 +172,8 @@ class Maker:
             f"for {self.one(*SPECIAL)} in {self.path()}; do {right}; done",
             f"{self.other_shell()}; {right}",
             f"{left}; {self.other_shell()}; {right}",
+            f"{self.later()}; {right}",
+            f"{left}; {self.later()}",
             f"{left} &> {self.path()}; {right}",
             f"{self.assignment()} {self.one('eval', ':', 'f', 'command', 'env')} true; {right}",
         )
@@ -263,6 +265,25 @@ class Maker:
                 f"rm -rf {path}$ {other}",
             ),
             *(f"pushd {path} && cd ~1 && rm -rf a", f"select D in {path}; do rm -rf $D; break; done"),
+        )
+
+    def later(self) -> str:
+        """What is known only up to a part, or runs at another moment than it is written."""
+        path, other = self.path(), self.path()
+        name = self.one("a", "file", "..", "sub")
+        return self.one(
+            *(f"cd {path} && cd - && rm -rf {name}", f"cd {path}; cd -; rm -rf ./{name}", "cd - && rm -rf ./file"),
+            *(f"IFS=/; D={path}; rm -rf $D", f"IFS=p; rm -rf {path}", "IFS=/; D=$(mktemp -d); cd /; rm -rf $D"),
+            *(f"IFS=/; rm -rf $(pwd)/{name}", "IFS=.; D=$(mktemp -d); rm -rf $D", f"TMPDIR={other} mktemp -d"),
+            *("D=$(mktemp -d); trap 'rm -rf $D' EXIT; D=/srv/outside/a", f"trap 'rm -rf {path}' EXIT; cd {other}"),
+            *(f"for D in {SCRATCH}/*/; do (cd $D && rm -rf {name}); done", "ls | while read -r D; do rm -rf $D; done"),
+            *(f"N=$(seq 1 2); mkdir {path}$N", "find . -name a | xargs -I{} sh -c 'rm -rf {}'"),
+            *(f"TMPDIR={other}; D=$(mktemp -d); rm -rf $D/{name}", f"rm -rf {path}/$(basename {other})"),
+            *(f"echo 'rm -rf {OUTSIDE}/a' > {path}; . {path}", f"echo 'cd {OUTSIDE}' > {path}; . {path}; rm -rf ./a"),
+            *(f"cd $(dirname {path}) && rm -rf ./{name}", f"rm -rf {SCRATCH}/$X/{name}", f"D={SCRATCH}/$X; rm -rf $D"),
+            *(f"cat {path} | sh; rm -rf {other}", "eval $(ssh-agent -s); rm -rf ./a", f"mv {path}/* {other}$X"),
+            *(f". {path}/bin/activate; rm -rf {other}", f"xargs -I{{}} rm -rf {path}/{{}} < {other}"),
+            *("cd $(git rev-parse --show-toplevel) && rm -rf a", f"mv {path} {other}; rm -rf {other}/{name}"),
         )
 
     def changed(self) -> str:
@@ -452,12 +473,13 @@ def main(seed: int, runs: int, trusts: bool = False) -> dict[str, object]:
         shell = maker.one(*SHELLS)
         environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": f"/usr/bin:/bin:{POSIX}:{OUTSIDE}", "LANG": "C.UTF-8"}
         environ |= maker.random.choice(HOSTILE) if maker.chance(25) else {}
-        context = Context(
-            scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,
-            variables=variables, is_plain=Disk().is_plain,
+        place = Place(
+            scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, variables=variables,
             environ={name.encode(): value.encode() for name, value in environ.items()},
-            owns=lambda path: path in MINE,
         )  # fmt: skip
+        disk = Disk()
+        probes = Probes(disk.look, is_plain=disk.is_plain, entries=disk.entries, owns=lambda path: path in MINE)
+        context = Context(place, probes, AgentFacts(keeps_rewrite=keeps))
         rules = maker.random.choice(sets_of_rules)
         decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), rules, context)
         verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
@@ -93,7 +93,7 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Rules:
 
 
 def verdict(command: str, rules: Rules, environ: dict[bytes, bytes] | None = None) -> str:
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
         variables={"TMPDIR": SCRATCH}, is_plain=lambda path, deep: True, environ=environ,
     )  # fmt: skip

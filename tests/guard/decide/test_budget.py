@@ -3,8 +3,8 @@
 import pytest
 
 from support.empty_disk import look
+from support.guarding import context_with
 from support.work import calls_of
-from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.nouns.analysis import MAX_STEPS, Budget
 from tmpwarden.guard.rules.config import load
@@ -27,7 +27,7 @@ LONG = {
 
 
 def judged(command: str) -> Decision:
-    context = Context(scratch="/tmp/agent-s1", project="/p", cwd="/p", home="/h", uid=1000, look=look)
+    context = context_with(scratch="/tmp/agent-s1", project="/p", cwd="/p", home="/h", uid=1000, look=look)
     return evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), RULES, context)
 
 

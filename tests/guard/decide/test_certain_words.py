@@ -3,7 +3,7 @@
 import pytest
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -113,7 +113,7 @@ UNCERTAIN = [
 
 
 def verdict(command: str) -> str:
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
         variables={"TMPDIR": SCRATCH}, is_plain=lambda path, deep: True,
     )  # fmt: skip

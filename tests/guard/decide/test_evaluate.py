@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.empty_disk import look
+from support.guarding import context_with
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -29,7 +30,7 @@ def context(**changed: object) -> Context:
         "uid": 1000,
         "look": look,
     }
-    return Context(**(values | changed))  # type: ignore[arg-type]
+    return context_with(**(values | changed))  # type: ignore[arg-type]
 
 
 def said(command: str, rules: Rules = RULES, **changed: object) -> Decision:

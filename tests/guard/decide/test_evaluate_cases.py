@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
@@ -30,7 +30,7 @@ class Told:
 
 
 def judged(case: dict[str, str]) -> Decision:
-    context = Context(
+    context = context_with(
         scratch="/tmp/agent-s1",
         project="/home/u/proj",
         cwd=case["cwd"],

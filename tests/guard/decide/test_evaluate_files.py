@@ -2,7 +2,7 @@
 
 import pytest
 
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
@@ -28,7 +28,7 @@ def said(tool: str, *paths: str, **changed: object) -> Decision:
         "look": look,
         "own": ("/tmp/claude-1000", "/home/u/.claude"),
     }
-    context = Context(**(values | changed))  # type: ignore[arg-type]
+    context = context_with(**(values | changed))  # type: ignore[arg-type]
     return evaluate(ToolCall("claude", tool, paths=paths, cwd="/home/u/proj"), RULES, context)
 
 

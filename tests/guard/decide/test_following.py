@@ -2,7 +2,7 @@
 
 import pytest
 
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.hooks.dialects.common import load as dialect
@@ -21,7 +21,7 @@ def said(call: ToolCall, rules: object = LEADING, **changed: object) -> Decision
         "scratch": S, "project": "/home/u/proj", "cwd": "/home/u/proj", "home": "/home/u", "uid": 1000, "look": look,
         "entries": lambda path: ("d", "t.log") if path == S else (),
     }  # fmt: skip
-    return evaluate(call, rules, Context(**(values | changed)))  # type: ignore[arg-type]
+    return evaluate(call, rules, context_with(**(values | changed)))  # type: ignore[arg-type]
 
 
 def tool(kind: str, given: dict[str, object]) -> ToolCall:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.examples import examples
+from support.guarding import context_with
 from support.jail import Jail
-from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide import evaluate as evaluating
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -30,8 +30,8 @@ def said(command: str, *exists: str, **changed: object) -> Decision:
         "scratch": S, "project": "/home/u/proj", "cwd": "/home/u/proj", "home": "/home/u", "uid": 1000, "look": look,
         "own": ("/tmp/own",),
     }  # fmt: skip
-    context = Context(**(values | changed))  # type: ignore[arg-type]
-    return evaluate(ToolCall("claude", "shell", command=command, cwd=context.cwd), RULES, context)
+    context = context_with(**(values | changed))  # type: ignore[arg-type]
+    return evaluate(ToolCall("claude", "shell", command=command, cwd=context.place.cwd), RULES, context)
 
 
 GOES = {

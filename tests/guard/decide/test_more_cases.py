@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
@@ -23,7 +23,7 @@ def rows(name: str) -> list[tuple[str, str]]:
 
 
 def judged(command: str, variables: dict[str, str] | None = None, rules: Rules = RULES) -> Decision:
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
         own=("/tmp/claude-1000",), variables=variables,
     )  # fmt: skip

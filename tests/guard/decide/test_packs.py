@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.empty_disk import look
+from support.guarding import context_with
 from support.repos import git
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -28,7 +29,7 @@ KINDS = ("commands", "arguments", "redirects", "files")
 
 def context_at(project: str, **more: Any) -> Context:
     usual = {"scratch": SCRATCH, "project": project, "cwd": project, "home": "/home/u", "uid": 1000, "look": look}
-    return Context(**{**usual, **more})
+    return context_with(**{**usual, **more})
 
 
 def said(command: str, rules: Rules, cwd: str = "/home/u/proj", branch: str | None = None) -> Decision:
@@ -96,6 +97,7 @@ BOTH, PACKS_ALONE = "sandbox,destructive", "destructive"
         (BOTH, "dangerous_held_out.txt", 295),
         (BOTH, "dangerous_of_others.txt", 140),
         (BOTH, "dangerous_afterwards.txt", 65),
+        (BOTH, "dangerous_of_fifth.txt", 215),
         (PACKS_ALONE, "dangerous.txt", 200),
         (PACKS_ALONE, "dangerous_of_teams.txt", 60),
         (PACKS_ALONE, "dangerous_of_stack.txt", 140),
@@ -131,6 +133,15 @@ def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -
     asked = [call.command for call in calls if evaluate(call, EVERYTHING, context).verdict in ("ask", "deny")]
     assert len(everyday) >= 100
     assert len(asked) < 0.03 * len(everyday), asked
+
+
+@pytest.mark.parametrize(("name", "least"), [("dangerous_of_sixth.txt", 260), ("dangerous_of_seventh.txt", 180)])
+def test_of_the_newest_lists_no_more_is_missed_than_was_read(name: str, least: int) -> None:
+    """Written to find what is not covered; what is left in them was judged not worth a question on ordinary days."""
+    dangerous = [line.replace("\\n", "\n") for line in lines(name)]
+    passed = [line for line in dangerous if said(line, EVERYTHING).verdict not in ("ask", "deny")]
+    assert len(dangerous) >= least
+    assert len(passed) <= 0.06 * len(dangerous), passed
 
 
 def test_what_loses_local_work_is_caught_by_the_sandbox_alone() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from support.command import data
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
@@ -36,7 +36,7 @@ def said(call: ToolCall, rules: Rules, **changed: object) -> Decision:
         "scratch": SCRATCH, "project": PROJECT, "cwd": PROJECT, "home": HOME, "uid": 1000, "look": look,
         "variables": {"TMPDIR": SCRATCH}, "is_plain": lambda path, deep: True,
     }  # fmt: skip
-    return evaluate(call, rules, Context(**(values | changed)))  # type: ignore[arg-type]
+    return evaluate(call, rules, context_with(**(values | changed)))  # type: ignore[arg-type]
 
 
 def shell(command: str, rules: Rules, cwd: str = PROJECT, **changed: object) -> Decision:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from support.empty_disk import look
+from support.guarding import context_with
 from tmpwarden.agent_facts import FACTS
-from tmpwarden.guard.context import Context, context_of
+from tmpwarden.guard.context import Place, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.decide.surroundings import redefined
 from tmpwarden.guard.rules.config import load
@@ -20,7 +21,7 @@ REMOVES = f"rm -rf {SCRATCH}/x"
 
 
 def judged(command: str, environ: dict[bytes, bytes] | None = None, *texts: str | None) -> Decision:
-    context = Context(
+    context = context_with(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
         variables={"TMPDIR": SCRATCH}, environ=environ, startup=(lambda: texts) if texts else None,
     )  # fmt: skip
@@ -126,10 +127,11 @@ def test_what_cannot_be_read_costs_the_allow() -> None:
     ],
 )
 def test_a_shell_that_reads_lines_in_its_own_way_costs_the_allow(agent: str, shell: bytes, verdict: str) -> None:
-    context = context_of(
-        FACTS[agent], ("allow", "ask"), (), scratch=SCRATCH, is_tmpdir=True, project="/home/u/proj", cwd="/home/u/proj",
-        home="/nonexistent", uid=1000, disk=Disk(), environ={b"PATH": b"/usr/bin", b"SHELL": shell},
+    place = Place(
+        scratch=SCRATCH, is_tmpdir=True, project="/home/u/proj", cwd="/home/u/proj", home="/nonexistent", uid=1000,
+        environ={b"PATH": b"/usr/bin", b"SHELL": shell},
     )  # fmt: skip
+    context = context_of(place, FACTS[agent], ("allow", "ask"), (), Disk())
     said = evaluate(ToolCall(agent, "shell", command=REMOVES, cwd="/home/u/proj"), RULES, context)
     assert said.verdict == verdict
     assert ("may read it in another way" in said.reason) is (verdict == "pass")

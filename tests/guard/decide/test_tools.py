@@ -10,7 +10,7 @@ import pytest
 from hooks.calling import hook, said
 from support import forked
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.verify import verify
@@ -41,7 +41,7 @@ decision = "allow"
 def verdict(tmp_path: Path, tool: str, name: str, paths: tuple[str, ...] = (), **given: bool) -> str:
     config = tmp_path / "config.toml"
     config.write_text(RULES + '[[guard.tools]]\ntool = "Write"\ndecision = "ask"\n')
-    context = Context(scratch=None, project="/p", cwd="/p", home="/h", uid=1, look=look, **given)  # type: ignore[arg-type]
+    context = context_with(scratch=None, project="/p", cwd="/p", home="/h", uid=1, look=look, **given)  # type: ignore[arg-type]
     call = ToolCall("claude", tool, name=name, paths=paths, cwd="/p")
     return evaluate(call, load((str(config),)).rules, context).verdict
 

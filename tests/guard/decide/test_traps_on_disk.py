@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from support.guarding import context_with
 from support.mounts import bind
-from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -26,7 +26,7 @@ def scratch(tmp_path: Path) -> Path:
 
 def verdict(command: str, scratch: Path) -> str:
     project = str(scratch.parent / "project")
-    context = Context(
+    context = context_with(
         scratch=str(scratch), project=project, cwd=project, home="/home/u", uid=1000, look=Disk().look,
         is_plain=Disk().is_plain, holds_mount=Disk().holds_mount,
         variables={"S": str(scratch)}, tmp_roots=(str(scratch.parent),),

@@ -7,7 +7,7 @@ import pytest
 
 from programs import FACETS, OPTIONS, PLAIN, rows
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.programs import table
 from tmpwarden.guard.programs.known import NAMES
@@ -23,7 +23,7 @@ OTHERS = [name for name in NAMES if program(name).plain and name not in WRAPPERS
 
 
 def said(command: str) -> str:
-    context = Context(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
+    context = context_with(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
     return evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), RULES, context).verdict
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.patterns import matches
@@ -20,7 +20,9 @@ def said(tmp_path: Path, config: str, command: str | None, *paths: str, tool: st
     file.write_text(config)
     loaded = load((str(file),))
     assert loaded.mistakes == ()
-    context = Context(scratch="/tmp/s", project="/home/u/p", cwd="/home/u/p/sub", home="/home/u", uid=1000, look=look)
+    context = context_with(
+        scratch="/tmp/s", project="/home/u/p", cwd="/home/u/p/sub", home="/home/u", uid=1000, look=look
+    )
     return evaluate(ToolCall("claude", tool, command=command, paths=paths, cwd="/home/u/p/sub"), loaded.rules, context)
 
 
@@ -239,7 +241,7 @@ def test_globs_match_as_fnmatch_does(pattern: str, text: str) -> None:
 
 @given(st.text(string.printable + "é\u202e\0", max_size=60))
 def test_no_command_makes_the_guard_raise_or_allow_something_unnamed(command: str) -> None:
-    context = Context(scratch="/tmp/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
+    context = context_with(scratch="/tmp/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
     decision = evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), SANDBOX, context)
     assert decision.verdict != "allow" or all(rule for argv, _, rule in decision.commands if argv)
 
@@ -259,6 +261,6 @@ def test_nothing_that_runs_on_another_machine_is_allowed(tmp_path: Path, command
 @pytest.mark.parametrize("place", ["project", "scratch"])
 def test_the_whole_disk_is_no_root(place: str) -> None:
     places = {"scratch": "/tmp/s", "project": "/home/u/p"} | {place: "/"}
-    context = Context(**places, cwd="/", home="/home/u", uid=1000, look=look)  # type: ignore[arg-type]
+    context = context_with(**places, cwd="/", home="/home/u", uid=1000, look=look)  # type: ignore[arg-type]
     for command in ("rm -rf /", "rm -rf /etc/x", "touch x", "mkdir /srv/y"):
         assert evaluate(ToolCall("claude", "shell", command=command, cwd="/"), SANDBOX, context).verdict == "ask"

@@ -3,7 +3,7 @@
 import pytest
 
 from support.empty_disk import look
-from tmpwarden.guard.context import Context
+from support.guarding import context_with
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -29,7 +29,7 @@ ELSEWHERE = [
 
 
 def said(command: str, variables: dict[str, str]) -> str:
-    context = Context(
+    context = context_with(
         scratch="/tmp/agent-s1", project="/p", cwd="/p", home="/h", uid=1000, look=look, variables=variables
     )
     return evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), RULES, context).verdict

@@ -6,8 +6,8 @@ import pytest
 
 from guard.studying import analyse
 from support.empty_disk import look
+from support.guarding import context_with
 from support.jail import Jail, is_covered
-from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rule, Rules
@@ -49,7 +49,7 @@ def test_the_old_value_is_not_believed(change: str) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_allow_rests_on_it(change: str) -> None:
     """Also for those who allow everything by name that the change itself is made of."""
-    context = Context(
+    context = context_with(
         scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look, variables={"TMPDIR": "/s"},
     )  # fmt: skip
     call = ToolCall("claude", "shell", command=f"X=/s/a; {change}; rm -rf $X/b", cwd="/p")
@@ -106,7 +106,7 @@ def test_what_can_run_or_change_anything_unseen_is_opaque(line: str) -> None:
 )
 @pytest.mark.parametrize("form", ["rm -rf /s/x; {}", "{}; rm -rf /s/x"])
 def test_a_formula_with_a_value_that_is_not_known_earns_no_allow(line: str, form: str) -> None:
-    context = Context(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
+    context = context_with(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
     call = ToolCall("claude", "shell", command=form.replace("{}", line), cwd="/p")
     assert evaluate(call, RULES, context).verdict == "pass"
 

@@ -1,6 +1,6 @@
 """The guard's word on one tool call: rewrite, judge the text that will really run, and say what the agent can take.
 
-Pure: the disk is seen only through `context.look`. Errors never become a deny; the caller turns them into an ask.
+Pure: the disk is seen only through `context.probes`. Errors never become a deny; the caller turns them into an ask.
 """
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, TRUSTED, Decision, ToolCall
@@ -36,7 +36,7 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         decision = _for_agent(_judged(sent, rules, context, budget), None, context)
     else:
         decision = _judged(will_run, rules, context, budget)
-        if decision.verdict != DENY and not (decision.verdict == ASK and context.has_ask):
+        if decision.verdict != DENY and not (decision.verdict == ASK and context.agent.has_ask):
             decision = _without_rewrite(decision, sent, other.text, rules, context, budget)
             decision = _for_agent(decision, other.text, context)
         else:
@@ -46,21 +46,21 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         from .leading import led_before, led_by_all
 
         text = decision.rewritten or call.command
-        decision.places |= led_before(text, root) or led_by_all(text, root, context.entries(root.scratch))
+        decision.places |= led_before(text, root) or led_by_all(text, root, context.probes.entries(root.scratch))
     return decision
 
 
 def _leading(command: str, rules: Rules, context: Context) -> "TempRoot | None":
     """Where fresh /tmp names go; None where the line has none, or nothing is led."""
-    scratch = rules.scratch(context.scratch) if rules.redirect_tmp else None
+    scratch = rules.scratch(context.place.scratch) if rules.redirect_tmp else None
     if scratch is None:
         return None
     from .leading import may_name  # off by default
     from .rewriting import TempRoot
 
-    if not may_name(command, context.tmp_roots) and not any(one in command for one in context.tmp_roots):
+    if not may_name(command, context.place.tmp_roots) and not any(one in command for one in context.place.tmp_roots):
         return None
-    return TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+    return TempRoot(scratch, context.place.tmp_roots, context.names_to_keep(), context.probes.look)
 
 
 def _led(
@@ -71,7 +71,7 @@ def _led(
         return None, sent
     from .leading import holds, led
 
-    other = led(command, sent, root, cwd=context.cwd, environ=context.environ)
+    other = led(command, sent, root, cwd=context.place.cwd, environ=context.place.environ)
     will_run = sent if other is None else study(other.text, context, budget, other.tree)
     return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
 
@@ -80,8 +80,8 @@ def _without_rewrite(
     decision: Decision, sent: Study, other: str, rules: Rules, context: Context, budget: Budget
 ) -> Decision:
     """What is said must hold if the agent drops the rewrite (or never applies it)."""
-    applied = decision.verdict == ALLOW or context.applies_rewrite_without_allow
-    if context.keeps_rewrite and applied:
+    applied = decision.verdict == ALLOW or context.agent.applies_rewrite_without_allow
+    if context.agent.keeps_rewrite and applied:
         decision.rewritten = other
         return decision
     original = _judged(sent, rules, context, budget)
@@ -93,7 +93,7 @@ def _without_rewrite(
         return original
     decision.rewritten = other
     if decision.verdict == ALLOW and original.verdict != ALLOW:
-        decision.verdict = ASK if context.has_ask else DENY
+        decision.verdict = ASK if context.agent.has_ask else DENY
         decision.rule = original.rule
         decision.reason = f"this is safe only in the session's temp directory. Run instead: {other}"
     return decision
@@ -101,13 +101,13 @@ def _without_rewrite(
 
 def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> Decision:
     """An agent that cannot ask is told no, with the way out."""
-    if decision.verdict == ASK and not context.has_ask:
+    if decision.verdict == ASK and not context.agent.has_ask:
         decision.verdict = DENY
         remedy = ""
         if rewritten and "Run instead" not in decision.reason:
             remedy = f" Run instead: {rewritten}"
         elif "nstead" not in decision.reason:
-            where = f"the project or {context.temp()}" if context.temp() else "the project"
+            where = f"the project or {context.place.temp()}" if context.place.temp() else "the project"
             remedy = f" Instead: plain commands with paths spelled out, in {where}."
         end = "" if decision.reason.endswith(".") else "."
         decision.reason = f"{decision.reason}{end}{remedy} (this agent cannot ask; the user can run it by hand)"

@@ -42,11 +42,12 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     worst = max([judge_file(use, rules, scope) for use in uses], key=lambda judged: _RANK[judged.verdict])
     reason = f"{worst.basis}: {worst.reason}" if worst.basis else worst.reason
     decision = Decision(worst.verdict, reason, rule=worst.rule, fresh=scope.names.fresh, basis=worst.basis)
-    if decision.verdict == ASK and not context.has_ask:
+    if decision.verdict == ASK and not context.agent.has_ask:
         decision.verdict = DENY
         remedy = ""
         if "nstead" not in decision.reason:
-            remedy = " Instead: a file in the project" + (f" or in {context.temp()}." if context.temp() else ".")
+            temp = context.place.temp()
+            remedy = f" Instead: a file in the project or in {temp}." if temp else " Instead: a file in the project."
         decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user can do it by hand)"
     return decision
 
@@ -56,9 +57,9 @@ def following(call: ToolCall, rules: Rules, context: Context) -> Decision:
     from .leading import followed
     from .rewriting import TempRoot
 
-    scratch, found = rules.scratch(context.scratch), {}
-    if scratch is not None and context.keeps_rewrite and context.applies_rewrite_without_allow:
-        root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+    scratch, found = rules.scratch(context.place.scratch), {}
+    if scratch is not None and context.agent.keeps_rewrite and context.agent.applies_rewrite_without_allow:
+        root = TempRoot(scratch, context.place.tmp_roots, context.names_to_keep(), context.probes.look)
         named = [*call.paths, *(one for one in [call.tool_input.get("pattern")] if call.tool == "list")]
         found = {value: moved for value in named if isinstance(value, str) and (moved := followed(value, root))}
     moved_call = ToolCall(call.agent, call.tool, tool_input=call.tool_input, cwd=call.cwd, name=call.name)
@@ -89,10 +90,10 @@ def _said(value: object) -> str:
 
 def _use(path: str, mode: str, context: Context) -> PathUse:
     if path[:2] in ("~", "~/"):
-        whole = context.shell_home + path[1:]
+        whole = context.place.shell_home + path[1:]
     else:
-        whole = path if path[:1] == "/" else f"{context.cwd}/{path}"
-    return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.look))
+        whole = path if path[:1] == "/" else f"{context.place.cwd}/{path}"
+    return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.probes.look))
 
 
 def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: Context) -> Decision:
@@ -109,7 +110,7 @@ def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: C
     if rule.alternative:
         reason = f"{reason} Instead: {rule.alternative}."
     verdict = rule.decision
-    if verdict == ASK and not context.has_ask:
+    if verdict == ASK and not context.agent.has_ask:
         verdict, reason = DENY, f"{reason} (this agent cannot ask; the user can do it by hand)"
     return Decision(verdict, reason, rule=rule.label, fresh=decision.fresh)
 

@@ -43,17 +43,17 @@ class Never:
     __slots__ = ("_home", "_look", "_places", "_spelled")
 
     def __init__(self, paths: tuple[str, ...], context: Context) -> None:
-        self._home = context.home
-        self._look = context.look
+        self._home = context.place.home
+        self._look = context.probes.look
         self._places: list[tuple[str, str]] = []
         self._spelled: list[tuple[str, str]] = []  # as they may stand in code
         for path in paths:
-            whole = context.home + path[1:] if path[:2] == "~/" else path
-            for place in {normalised(whole), real(whole, context.look) or whole}:
+            whole = context.place.home + path[1:] if path[:2] == "~/" else path
+            for place in {normalised(whole), real(whole, context.probes.look) or whole}:
                 self._places.append((place, path))
             self._spelled.append((whole, path))
-            if is_within(whole, context.home):
-                below = whole[len(context.home) + 1 :]
+            if is_within(whole, context.place.home):
+                below = whole[len(context.place.home) + 1 :]
                 self._spelled += [(f"{home}/{below}", path) for home in _HOMES]
                 if below[:1] == ".":  # Path.home() / ".ssh", homedir() + "/.ssh"
                     self._spelled += [(quote + slash + below, path) for quote in "'\"`" for slash in ("", "/")]

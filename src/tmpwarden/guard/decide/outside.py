@@ -37,6 +37,9 @@ def match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: "Scope")
     return MAYBE if None in simple.argv else None
 
 
+_OPEN_PORTS = ("/dev/tcp/localhost", "/dev/tcp/127.0.0.1", "/dev/udp/localhost", "/dev/udp/127.0.0.1")
+
+
 def _takes_all(use: PathUse) -> bool:
     """`rm -rf .git/*` leaves nothing of the history. `rm -rf *` in a project leaves it: a star sees nothing hidden."""
     return use.mode == DELETE and use.raw.endswith("/*") and (use.path or "").endswith("/.git")
@@ -72,6 +75,8 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return None
     if rule.test == "named":
         return YES if is_named(rule.operands, use, scope) else None
+    if rule.decision != ALLOW and (use.path or "").startswith(_OPEN_PORTS):
+        return None  # (echo > /dev/tcp/localhost/3000): is anybody there?
     place = landing(use)
     if rule.test == "glob":
         globs = scope.globs(rule.operands)

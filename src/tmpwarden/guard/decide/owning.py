@@ -8,6 +8,7 @@ from ...agent_facts import NAMES_IN_TEMP
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.paths import landing, real
+from .untouchable import may_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,22 +27,22 @@ _ODD_LETTERS = {"cp": "T", "gcp": "T", "ln": "T", "gln": "T", "install": "TDd", 
 KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X0-lock .X1-lock dbus-* pulse-*"
 KEPT += " systemd-private-* snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
 _OF_AGENTS = tuple([name.partition("{")[0] for name in NAMES_IN_TEMP])
-_NUMBERS = ("$$", "${$}", "RANDOM", "$(date", "`date", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID")
 
 
 class Names:
     """What one call says about names in temp roots. `owned` count as @scratch, `fresh` only never as outside."""
 
-    __slots__ = ("_context", "_roots", "_scratch", "_spared", "_stated", "_states", "owned")
+    __slots__ = ("_context", "_made", "_roots", "_scratch", "_spared", "_stated", "_states", "owned")
 
     def __init__(self, context: "Context", scratch: str | None) -> None:
         self._context = context
         self._scratch = scratch or ""
-        self._roots = tuple([found for root in context.temp_roots if (found := real(root, context.look))])
+        self._roots = tuple([found for root in context.place.temp_roots if (found := real(root, context.probes.look))])
         self._states: dict[str, str] = {}
         self._spared: set[int] = set()
         self._stated: dict[str, bool] = {}
         self.owned: list[str] = []
+        self._made: set[str] = set()  # patterns of names that the line makes
 
     @property
     def fresh(self) -> "tuple[str, ...]":
@@ -83,7 +84,7 @@ class Names:
 
     def _take(self, use: PathUse, simple: Simple) -> None:
         place = landing(use)
-        if use.is_glob and use.path in self._roots and _is_numbered(use):
+        if use.is_glob and use.path in self._roots and self._is_of_this_line(use):
             self._spared.add(id(use))
             return
         if place in self._roots and use.mode not in (READ, DELETE):
@@ -99,6 +100,21 @@ class Names:
         elif entry:
             self._look_at(entry)
 
+    def _is_of_this_line(self, use: PathUse) -> bool:
+        """/tmp/log-$$, /tmp/run-$NAME.log: a name that nobody has, as far as the letters around it tell."""
+        _, pattern = use.pattern
+        if any(c in use.raw for c in "*?[{") or use.mode == READ:
+            return False
+        wide = pattern.replace("?", "*")
+        there = self._context.probes.entries(use.path or "")
+        if there and "/" not in pattern and pattern.strip("*?."):
+            is_free = not any(may_match(wide, name) for name in there)
+        else:
+            is_free = "*" not in pattern and "?" in pattern and use.mode != DELETE  # a number of this moment
+        if is_free and use.mode != DELETE:
+            self._made.add(pattern)
+        return is_free or pattern in self._made
+
     def _note(self, entry: str) -> str:
         """Remember it as fresh or owned; "" where it is neither."""
         state = self._look_at(entry)
@@ -108,8 +124,10 @@ class Names:
 
     def _look_at(self, entry: str) -> str:
         if entry not in self._states:
-            parent, exists = self._context.look(entry)
-            state = "" if parent is None else "fresh" if not exists else "owned" if self._context.owns(entry) else ""
+            parent, exists = self._context.probes.look(entry)
+            state = (
+                "" if parent is None else "fresh" if not exists else "owned" if self._context.probes.owns(entry) else ""
+            )
             self._states[entry] = state
             if state == "owned":
                 self.owned.append(entry)
@@ -118,12 +136,6 @@ class Names:
     def is_fresh(self, place: str) -> bool:
         """It lies at or in an entry that nobody has, or that is the session's."""
         return bool(self._states.get(self.entry_of(place)))
-
-
-def _is_numbered(use: PathUse) -> bool:
-    """/tmp/log-$$, /tmp/log-$(date +%s): a name of this moment, which is not known and which nobody has."""
-    is_plain = not any(c in use.raw for c in "*?[{")
-    return is_plain and use.mode not in (READ, DELETE) and any(mark in use.raw for mark in _NUMBERS)
 
 
 def _brings_in(simple: Simple, names: Names) -> bool:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from ...model.hot import ASK, DENY, ToolCall
-from ..context import Context
+from ..context import AgentFacts, Context, Place, Probes
 from ..rules.config import Loaded, Mistake, Source
 from ..rules.decode import by_program, wild_of
 from ..rules.rule import Rules
@@ -59,9 +59,8 @@ def _speaks(rules: Rules, label: str, line: str) -> bool:
 
 
 def _context() -> Context:
-    return Context(
-        scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000, look=_look
-    )
+    place = Place(scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000)
+    return Context(place, Probes(_look), AgentFacts())
 
 
 _OF_INSIDE = ("echo hi > src/a", "make test", "rm -rf src", "git reset --hard", "cp src/a /srv/a")

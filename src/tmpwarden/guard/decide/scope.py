@@ -49,7 +49,7 @@ class Scope:
         self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = (), said: str = ""
     ) -> None:
         self._context = context
-        self._scratch = rules.scratch(context.scratch)
+        self._scratch = rules.scratch(context.place.scratch)
         self._untouchable: Untouchable | None = None
         self._paths_of_never = rules.never
         self._never: Never | None = None
@@ -59,12 +59,12 @@ class Scope:
             self._never = never.Never(rules.never, context)
         self.budget = budget
         self._said = said  # what a file tool writes
-        self.look = context.look
-        self.is_plain = context.is_plain
-        self.holds_mount = context.holds_mount
+        self.look = context.probes.look
+        self.is_plain = context.probes.is_plain
+        self.holds_mount = context.probes.holds_mount
         self._mounted: dict[str, bool] = {}
         self.tokens = context.tokens(rules)
-        self.temp = context.temp()  # "$TMPDIR" where the agent's commands have it
+        self.temp = context.place.temp()  # "$TMPDIR" where the agent's commands have it
         self.commands = commands  # the whole line: one command may lay a trap for the next
         self.names = Names(context, self._scratch)  # in temp roots: what is the session's, and what will be
         if rules.owns:
@@ -72,7 +72,7 @@ class Scope:
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
         self.trusted = rules.trusted
         self.protected = rules.protected
-        self.pushes = context.pushes
+        self.pushes = context.probes.pushes
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._globs: dict[tuple[str, ...], Globs] = {}
 
@@ -90,7 +90,7 @@ class Scope:
 
     def is_above_home(self) -> bool:
         """A project that holds the home holds everything that its user has."""
-        return self._context.project is None or is_within(self._context.home, self._context.project)
+        return self._context.place.project is None or is_within(self._context.place.home, self._context.place.project)
 
     def why_never(self, simple: Simple) -> str:
         """Which path of `never` it names or reads."""
@@ -173,10 +173,10 @@ class Scope:
         return not any(use.mode == DELETE and use.path is None for use in simple.paths)
 
     def is_known_in_full(self, simple: Simple) -> bool:
-        return is_known_in_full(simple, self._context.environ)
+        return is_known_in_full(simple, self._context.place.environ)
 
     def entries(self, directory: str) -> "tuple[str, ...]":
-        return self._context.entries(directory)
+        return self._context.probes.entries(directory)
 
     def leads_nowhere_else(self, path: str) -> bool:
         """It is no link, as far as the disk shows."""

@@ -34,7 +34,7 @@ _SHELLS = ("", "bash", "zsh", "dash", "sh", "ash")  # an allow holds in each of 
 
 def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
     """A sentence, or "" where nothing around the line changes what it means."""
-    shell = context.shell() if context.shell is not None else ""
+    shell = context.probes.shell() if context.probes.shell is not None else ""
     if shell not in _SHELLS:
         return f"{shell} may read it in another way"
     run = {name for simple in commands for name in (simple.name, *simple.wrappers) if name}
@@ -43,8 +43,8 @@ def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
 
 def _inherited(run: "set[str]", context: "Context") -> str:
     """By our own environment, and by that of the `sh` in front of this hook, which may have dropped or emptied some."""
-    own = {key.decode("utf-8", "replace"): value for key, value in context.environ.items()}
-    lost = frozenset() if context.inherited is None else context.inherited()
+    own = {key.decode("utf-8", "replace"): value for key, value in context.place.environ.items()}
+    lost = frozenset() if context.probes.inherited is None else context.probes.inherited()
     if lost is None:
         return "what the shell inherits cannot be read"
     heads = tuple(head for name in run for head in program(name).values("env"))
@@ -62,9 +62,9 @@ def _inherited(run: "set[str]", context: "Context") -> str:
 
 
 def _defined(run: "set[str]", context: "Context") -> str:
-    if context.startup is None:
+    if context.probes.startup is None:
         return ""
-    for loaded in context.startup():
+    for loaded in context.probes.startup():
         if loaded is None:
             return "what the shell loads before the command cannot be read"
         found = _about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)

@@ -26,8 +26,8 @@ class Untouchable:
     def __init__(self, context: Context, scratch: str | None, never: tuple[str, ...] = ()) -> None:
         self._places: list[tuple[str, str]] = []
         self._exact: list[tuple[str, str]] = []  # of these, another file in their place counts too
-        self._add(context, context.home, "the home directory")
-        project = context.project
+        self._add(context, context.place.home, "the home directory")
+        project = context.place.project
         if project and not (scratch and is_within(project, scratch)):
             self._add(context, project, _PROJECT)
             self._add(context, f"{project}/.git", "the project's history", is_exact=True)
@@ -36,13 +36,13 @@ class Untouchable:
             self._add(context, above, "a directory above the session's temp directory")
             above = above.rpartition("/")[0]
         for path in never:
-            whole = context.home + path[1:] if path[:2] == "~/" else path
+            whole = context.place.home + path[1:] if path[:2] == "~/" else path
             self._add(context, whole, f"{path}, which `never` names", is_exact=True)
 
     def _add(self, context: Context, path: str, what: str, is_exact: bool = False) -> None:
         parent, slash, name = path.rpartition("/")
-        above = real(parent, context.look) if parent else "/"
-        whole = real(path, context.look)
+        above = real(parent, context.probes.look) if parent else "/"
+        whole = real(path, context.probes.look)
         found = {path, whole or path, f"{above or parent}{slash}{name}" if parent else path}
         for place in found:
             self._places.append((place, what))

@@ -76,7 +76,7 @@ class Builder:
 
     def add_unknown(self) -> None:
         """Behind `out/` or `dist/app-` it is some name in there, as good as a pattern: no allow rests on it."""
-        if self.is_known and _begins_a_name("".join(self.pieces)):
+        if self.is_known and begins_a_name("".join(self.pieces)):
             self.add("*", is_pattern=True)
             self.stem_only = True
             return
@@ -106,7 +106,7 @@ class Builder:
         self._reset()
 
 
-def _begins_a_name(head: str) -> bool:
+def begins_a_name(head: str) -> bool:
     """It has a directory or the beginning of a name in front, and not only a root: `/$X` and `./$X` may be all."""
     head = head.rpartition("=")[2]
     if head[:1] == "-" or ":" in head or " " in head or ".." in head:

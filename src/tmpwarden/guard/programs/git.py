@@ -98,6 +98,8 @@ class GitInvocation:
     def _setting(self, field: Field | None) -> None:
         """-c KEY=VALUE: some values are run."""
         key, _, value = (field.text or "").partition("=") if field is not None else ("", "", "")
+        if key.lower() in _PLACES:
+            self.arguments.append(Argument(Field(value, None), 0, WRITE))
         self._set(key.lower(), value)
 
     def _set(self, key: str, value: str) -> None:
@@ -147,7 +149,10 @@ class GitInvocation:
         elif command == "bisect" and first == "run":
             self.code.append(_joined(fields[2:]))
         elif command == "submodule" and first == "foreach":
-            self.code.append(_joined(plain[1:]))
+            words = fields[fields.index(plain[0]) + 1 :]
+            while words and words[0].text in ("--recursive", "--quiet", "-q"):
+                words = words[1:]
+            self.code.append(_joined(words))
         else:
             self.arguments += plain_arguments(known.plain, parsed)
 
@@ -195,5 +200,9 @@ def _rest(field: Field, offset: int) -> Field:
 
 
 def _joined(fields: list[Field]) -> Field:
+    """As code for a shell: one word is code, several are the words of a command."""
+    if len(fields) == 1:
+        return fields[0]
     known = all(field.text is not None for field in fields)
-    return Field(" ".join([field.text or "" for field in fields]) if known else None, None)
+    quoted = ["'" + (field.text or "").replace("'", "'\\''") + "'" for field in fields]
+    return Field(" ".join(quoted) if known else None, None)

@@ -140,12 +140,16 @@ def short_options(parsed: Parsed, field: Field, text: str, follower: Field | Non
     return False
 
 
+_NO_MODE = frozenset("rwxXst")  # letters of modes; of chmod, chown and chgrp none is an option
+
+
 def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
     plain = parsed.plain
     if kind == "text" or not plain:
         return []
     if kind in ("pattern_then_read", "mode_then_written"):
-        files = plain if parsed.replaces_first or "reference" in parsed.names else plain[1:]
+        is_mode_given = kind == "mode_then_written" and not _NO_MODE.isdisjoint(parsed.flags)  # chmod -x FILE
+        files = plain if parsed.replaces_first or is_mode_given or "reference" in parsed.names else plain[1:]
         if kind == "pattern_then_read":
             return [Argument(field, 0, READ) for field in files]
         # the mode of /dev/null is everybody's: to change it is no writing to it

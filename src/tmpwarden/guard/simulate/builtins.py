@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.paths import joined, normalised, resolved
-from ..nouns.state import MAX_CWDS, UNKNOWN, State, Value
+from ..nouns.state import MAX_CWDS, UNKNOWN, State, Value, join
 from ..shell.cursor import NAME, NAME_START
 from .expand import DASH, as_value, refuse_text
-from .plain import plain, tell
+from .plain import plain, simulate_code, tell
 from .shell import Shell, Ways
 
 SHOPT_NAMES = names(
@@ -22,7 +22,17 @@ def source_file(shell: Shell, call: Invocation, state: State) -> Ways:
     tell(shell, call, state)
     if len(call.fields) > 1 and (call.fields[1].text or "").startswith("/dev/"):
         shell.refuse("the shell is given code that is not known")
-    after = state.forgetting().doubting("a file that was sourced may have changed what names mean")
+    path = joined(state.cwds[0], call.fields[1].text or "") if len(call.fields) > 1 and len(state.cwds) == 1 else None
+    written = None
+    if path is not None and shell.commands:
+        from .written import written_before  # rare, and every hook pays for each module
+
+        written = written_before(shell, normalised(path))
+    if written is not None:
+        state = join(*simulate_code(shell, Field(written, None), state, ".")) or state
+    is_venv = len(call.fields) == 2 and (call.fields[1].text or "").endswith("/bin/activate")
+    after = state if is_venv else state.forgetting()
+    after = after.doubting("a file that was sourced may have changed what names mean")
     return after, after
 
 

@@ -233,6 +233,8 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State, split
         builder.add_fresh(fresh)
     elif source == "git rev-parse --show-toplevel" and (top := _top(shell, state)):
         builder.add_stem(top, -1)
+    elif (part_of := _part_of_path(shell.commands[before:])) is not None:
+        builder.add_stem(part_of, -1)
     elif source.partition(" ")[0] in NUMBERING and "|" not in source:
         builder.add_number()
     elif not builder.size and (found := _listed(shell.commands[before:], state)) and (len(found) == 1 or splits):
@@ -242,6 +244,17 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State, split
             builder.add_stem(field.stem or "", field.pattern_at)
     else:
         builder.add_unknown()
+
+
+def _part_of_path(commands: list[Simple]) -> str | None:
+    """What `basename PATH` and `dirname PATH` print."""
+    argv = commands[0].argv if len(commands) == 1 else ()
+    if len(argv) not in (2, 3) or argv[0] not in ("basename", "dirname") or None in argv or (argv[1] or "-")[0] == "-":
+        return None
+    above, _, name = (argv[1] or "").rstrip("/").rpartition("/")
+    if argv[0] == "dirname":
+        return above or "." if len(argv) == 2 else None
+    return name.removesuffix(argv[2] or "") if len(argv) == 3 else name
 
 
 def _top(shell: Shell, state: State) -> str:
@@ -329,7 +342,7 @@ def _transform(shell: Shell, part: Part, state: State) -> None:
 
 def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | None:
     """What stands for $(mktemp ...), a name that nobody has yet; None if that is not all, or its place is unknown."""
-    if len(commands) != 1 or commands[0].argv[:1] != ("mktemp",) or commands[0].doubts or "mktemp" in state.functions:
+    if len(commands) != 1 or commands[0].argv[:1] != ("mktemp",) or "mktemp" in state.functions:
         return None
     argv = commands[0].argv
     if None in argv or any(word in ("-u", "--dry-run") or "=" in (word or "") for word in argv):

@@ -7,7 +7,7 @@ from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.paths import joined as joined_path
 from ..nouns.paths import normalised
-from ..nouns.state import State, join
+from ..nouns.state import State, join, same
 from ..programs.arguments import arguments
 from ..programs.options import Argument, parse
 from ..programs.table import Program, has, is_known, language_of, program
@@ -49,6 +49,12 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
 def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
     """A file, which runs unread, but for what the line itself wrote into it."""
     for field in call.fields[1:]:
+        if (field.text or "").startswith(("http://", "https://")):
+            from .shell import FETCHED
+
+            shell.refuse(FETCHED)  # deno run https://...
+        if field.text == "run":
+            continue
         if field.text is None or not field.text.startswith("-"):
             path = joined_path(state.cwds[0], field.text) if field.text is not None and len(state.cwds) == 1 else None
             written = written_before(shell, None if path is None else normalised(path))
@@ -203,6 +209,8 @@ def simulate_sed(shell: Shell, call: Invocation, state: State) -> Ways:
         else:
             plain.append(text)
     scripts = scripts or [text for text in plain if text != ""][:1]
+    shown = {id(field.word): _with_marks(field) for field in call.fields if field.text is None and field.word}
+    scripts = [next(iter(shown.values()), None) if script is None else script for script in scripts]
     if any(script is None or sed_writes(script) for script in scripts):
         shell.refuse("sed may write files or run programs")
     return tell(shell, call, state)
@@ -227,16 +235,32 @@ def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
 
 def _known(field: Field) -> str | None:
     """What a word says; of "Bearer $TOKEN", which is one word whatever comes, its head: no option starts so."""
-    if field.text is not None or field.word is None:
+    if field.text is not None or (field.word is None and field.stem is None):
         return field.text
-    if field.stem is not None and field.stem[:1] == "/":
-        return field.stem  # $(mktemp)
+    if field.stem is not None and field.stem[:1] not in ("", "-", "+"):
+        return field.stem  # $(mktemp), out/$X
+    if field.word is None:
+        return None
     head, *rest = field.word.parts
-    if head.kind != LITERAL or not head.text[:1].isalnum() or any(part.quote != '"' for part in field.word.parts):
+    if head.kind == PARAMETER and head.quote == '"' and not head.op and is_name(head.text):
+        return "x"  # "$URL": an option in it would be an accident that nobody has
+    if (
+        head.kind != LITERAL
+        or head.text[:1] in ("", "-", "+", "@", ":", "!")
+        or any(part.quote != '"' for part in field.word.parts)
+    ):
         return None
     # "$@" and what zsh splits in quotes have other names or an operator
     plain = [part.kind == LITERAL or (part.kind == PARAMETER and not part.op and is_name(part.text)) for part in rest]
     return head.text if all(plain) else None
+
+
+def _with_marks(field: Field) -> str | None:
+    """A script in double quotes with values in it, as a letter each: "s/^version = .*/version = $V/"."""
+    parts = field.word.parts if field.word is not None else []
+    if not parts or parts[0].kind != LITERAL or len(parts[0].text) < 2 or parts[0].text[0] == "-":
+        return None
+    return "".join([part.text if part.kind == LITERAL else "x" for part in parts])
 
 
 def _begins(text: str, tells: tuple[str, ...]) -> bool:
@@ -263,7 +287,8 @@ def told_by(language: str, code: str, shell: Shell, state: State) -> list[Argume
 def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
     """perl -n opens a file whose name ends in a bar by running it."""
     return language == "perl" and any(
-        (field.text or "|").strip(" \t")[:1] in ("|", ">", "+") or (field.text or "|").strip(" \t")[-1:] == "|"
+        (field.text or field.stem or "|").strip(" \t")[:1] in ("|", ">", "+")
+        or (field.text or field.stem or "|").strip(" \t")[-1:] == "|"
         for field in fields
     )
 
@@ -375,7 +400,8 @@ def set_trap(shell: Shell, call: Invocation, state: State) -> Ways:
     fields = [field for field in call.fields[1:] if field.text != "--"]
     if len(fields) > 1 and (fields[0].text is None or not fields[0].text.startswith("-")):
         before, start = state.at((None,)).forgetting(), len(shell.commands)
-        is_changing = join(*simulate_code(shell, fields[0], before, "trap")) is not before
+        after = join(*simulate_code(shell, fields[0], before, "trap"))
+        is_changing = after is None or not same(after, before)
         is_last = all((field.text or "").removeprefix("SIG").upper() in ENDINGS for field in fields[1:])
         if is_last and shell.in_text and not shell.nested:
             del shell.commands[start:]

@@ -32,7 +32,11 @@ NARROWING = names(
 
 def is_narrowed(expression: list[Field]) -> bool:
     values = [*expression[1:], Field(None, None)]
-    return any(test.text in NARROWING and value.text != "*" for test, value in zip(expression, values, strict=False))
+    before = [Field(None, None), *expression]
+    return any(
+        test.text in NARROWING and value.text != "*" and denied.text not in ("!", "-not")
+        for denied, test, value in zip(before, expression, values, strict=False)
+    )
 
 
 def listed(commands: list[Simple]) -> list[Field] | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 
+FETCHED = "it runs what it fetches"
 EXTENDED = "zsh may take a mark in it for a pattern"  # `setopt extendedglob`: HEAD~1, a#b
 
 Ways = tuple["State | None", "State | None"]  # after success, after failure; None: it does not go on there

@@ -28,7 +28,7 @@ from .flow import (
     simulate_uncalled,
 )
 from .plain import note_links, plain
-from .shell import Meaning, Shell, Ways
+from .shell import FETCHED, Meaning, Shell, Ways
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,12 @@ MAX_WRAPPERS = 12  # sudo env nice ...: each looks through all that is behind it
 def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     if len(call.wrappers) > MAX_WRAPPERS:
         raise Unreadable("wrappers in wrappers, too deep")
+    first = call.fields[0]
+    if first.text is None and first.pattern_at < 0 and "/" in (first.stem or ""):  # "$D/bin/pip" behind D=$(mktemp -d)
+        call.fields[0] = Field(first.stem, first.word, first.sites)
     text = call.fields[0].text
+    if text is not None and text.startswith(("http://", "https://")):
+        shell.refuse(FETCHED)  # npx https://...
     if text is None or (call.fields[0].pattern_at >= 0 and text != "["):  # alone it opens no pattern
         return _nameless(shell, call, state)
     if text in state.functions and not call.skips_functions:
@@ -212,10 +217,10 @@ class Study:
 
 def study(command: str, context: Context, budget: Budget, tree: Sequence | None = None) -> Study:
     """Read the text, unless its tree is known, and follow it. Never raises; what it cannot read makes all opaque."""
-    shell = Shell(command, context.shell_home, context.known(), context.look, MEANING, budget)
+    shell = Shell(command, context.place.shell_home, context.place.known(), context.probes.look, MEANING, budget)
     try:
         tree = tree or read(command)
-        state = State((context.cwd,))
+        state = State((context.place.cwd,))
         ok, failed = shell.simulate(tree, state)
         simulate_uncalled(shell, ok or failed or state)
         if shell.traps:

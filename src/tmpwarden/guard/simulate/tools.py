@@ -114,6 +114,8 @@ def recipes(text: str) -> str:
 def _for_shell(line: str, target: str) -> str:
     """$(NAME) and $(shell CODE) as a shell writes them; it gets one dollar sign of two."""
     line = line.replace("$(shell ", "$$(").replace("$@", target)
+    for automatic in ("$<", "$^", "$*", "$?", "$+", "$(@D)", "$(<D)"):
+        line = line.replace(automatic, "$UNKNOWN")
     pieces = []
     for piece in line.split("$$"):
         while "$(" in piece and ")" in piece[piece.index("$(") :]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..nouns.analysis import CODE, LISTED, READ, WRITE, PathUse
-from ..nouns.fields import Field, Invocation
+from ..nouns.fields import Field, Invocation, begins_a_name
 from ..nouns.names import LISTS
 from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option, parse
 from ..programs.table import has, is_known, program
 from ..shell.cursor import NAME, NAME_START
 from .builtins import moved
-from .expand import take_setting
+from .expand import as_value, take_setting
 from .listing import is_narrowed, listed
 from .plain import child_state, joined, simulate_code, tell, value_of
 from .shell import Shell, Ways
@@ -208,10 +208,14 @@ def _executed(shell: Shell, call: Invocation, expression: list[Field], below: li
         inner: list[Field] = []
         while at < len(expression) and expression[at].text not in (";", "+"):
             text = expression[at].text or ""
-            inner += below if text == "{}" else [Field(None, None)] if "{}" in text else [expression[at]]
+            is_code = "{}" in text and len(below) == 1 and bool(inner) and has(inner[0].text, "shell")
+            held = [_in_code(expression[at], "{}")] if is_code else [Field(None, None)]
+            inner += below if text == "{}" else held if "{}" in text else [expression[at]]
             at += 1
         if inner:
             moved = state if test in ("-exec", "-ok") else state.at((None,))
+            if len(below) == 1:
+                moved = moved.assigning({ITEM: as_value(below[0])}).exporting([ITEM])
             shell.call(call.inside("find", inner).quiet(), moved)
 
 
@@ -226,8 +230,13 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
     unknown = _listed(shell, parsed, call) or [Field(None, None)]
     replaced = _replaced(call.fields[1:at])
     if replaced:
-        exact = [unknown if field.text == replaced else [_holding(field, replaced)] for field in inner]
+        is_shell = has(inner[0].text, "shell") and len(unknown) == 1
+        mark = "?" if shell.before and shell.before[0].name == "seq" else "*"
+        held = [_in_code(field, replaced) if is_shell else _holding(field, replaced, mark) for field in inner]
+        exact = [unknown if field.text == replaced else [other] for field, other in zip(inner, held, strict=True)]
         inner = [field for one in exact for field in one]
+        if is_shell:
+            state = state.assigning({ITEM: as_value(unknown[0])}).exporting([ITEM])
     else:
         inner = [*inner, *unknown]
     paths = [use for argument in parsed.found for use in shell.touch(argument, state, "xargs")]
@@ -247,8 +256,27 @@ def _listed(shell: Shell, parsed: Parsed, call: Invocation) -> list[Field] | Non
     return listed(shell.before) if shell.before is not None else None
 
 
-def _holding(field: Field, replaced: str) -> Field:
-    return Field(None, None) if replaced in (field.text or "") else field
+def _holding(field: Field, replaced: str, mark: str) -> Field:
+    """out/{}.json: a name in out; -o{} and the like are not known."""
+    head, is_there, rest = (field.text or "").partition(replaced)
+    if not is_there:
+        return field
+    held = Field(None, None)
+    if head[:1] not in ("", "-", ".") or begins_a_name(head):
+        held.stem, held.pattern_at = f"{head}{mark}{rest.replace(replaced, mark)}", len(head)
+    return held
+
+
+ITEM = "TMPWARDEN_ITEM"  # stands for what xargs and find put into code
+
+
+def _in_code(field: Field, replaced: str) -> Field:
+    """Code for a shell with the name in it: not known between single quotes, which would keep a variable from it."""
+    text = field.text or ""
+    if replaced not in text or text == replaced:
+        return field
+    text = text.replace(f"'{replaced}'", f'"${ITEM}"').replace(f'"{replaced}"', f'"${ITEM}"')
+    return Field(None if "'" in text else text.replace(replaced, f"${{{ITEM}}}"), None)
 
 
 def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:

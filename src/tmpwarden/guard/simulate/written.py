@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from ..nouns.analysis import APPEND, CREATE, WRITE, Simple
 from ..nouns.names import names
-from .shell import Shell
+from .shell import FETCHED, Shell
 
 FETCHERS = names("curl wget aria2c axel http https xh")
-FETCHED = "it runs what it fetches"
 MAX_SCRIPT = 20_000
+_OWN_PLACE = ('$(dirname "$0")', "$(dirname $0)", '$(dirname -- "$0")', '$(dirname "${BASH_SOURCE[0]}")', "${0%/*}")
 
 
 def written_before(shell: Shell, path: str | None) -> str | None:
@@ -32,6 +32,8 @@ def written_before(shell: Shell, path: str | None) -> str | None:
         elif simple.name in FETCHERS and any(_last_part(word) == path.rpartition("/")[2] for word in simple.argv[1:]):
             shell.refuse(FETCHED)
     text = "\n".join(texts)
+    for spelled in _OWN_PLACE:
+        text = text.replace(spelled, path.rpartition("/")[0] or "/")
     return text if text.strip() and len(text) <= MAX_SCRIPT else None
 
 

@@ -2,7 +2,7 @@
 
 import posix
 
-from ...guard.context import Context, context_of
+from ...guard.context import Context, Place, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.decide.filetools import has_rule
 from ...guard.rules.rule import SESSION, Rules
@@ -57,10 +57,7 @@ def _context(call: HookCall, tool: ToolCall, rules: Rules) -> Context:
     facts, environ = call.dialect.facts, call.environ
     scratch, is_tmpdir = _temp(call) if rules.target == SESSION else _shared(call, rules.target)
     project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
-    return context_of(
-        facts,
-        call.dialect.answers_to(call.event),
-        _version(call) if rules.redirect_tmp else (),  # it is asked only whether a rewrite is kept
+    place = Place(
         scratch=scratch,
         is_tmpdir=is_tmpdir,
         project=project.decode("utf-8", "surrogateescape") or tool.cwd,
@@ -68,12 +65,18 @@ def _context(call: HookCall, tool: ToolCall, rules: Rules) -> Context:
         home=environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
         shell_home=environ.get(b"TMPWARDEN_SHELL_HOME", b"").decode("utf-8", "surrogateescape"),
         uid=posix.geteuid(),
-        disk=Disk(),
         environ=environ,
-        inherited=inherited_names,
-        kept=f"{call.state}/guard/startup",
         temp_roots=notebook.shared_roots(environ),
+    )
+    return context_of(
+        place,
+        facts,
+        call.dialect.answers_to(call.event),
+        _version(call) if rules.redirect_tmp else (),  # it is asked only whether a rewrite is kept
+        Disk(),
+        inherited=inherited_names,
         owns=lambda path: _owns(call, path),
+        kept=f"{call.state}/guard/startup",
     )
 
 
