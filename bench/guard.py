@@ -143,7 +143,7 @@ def corpus(count: int) -> list[str]:
 
 
 def _evaluation(count: int) -> Iterator[Line]:
-    from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
+    from tmpwarden.guard.context import AgentFacts, CallPlace, Context, Probes
     from tmpwarden.guard.decide.evaluate import evaluate
     from tmpwarden.guard.rules.config import load
     from tmpwarden.model.hot import ToolCall
@@ -154,7 +154,7 @@ def _evaluation(count: int) -> Iterator[Line]:
     took: list[float] = []
     for command in commands:
         start = time.thread_time()
-        place = Place(scratch="/tmp/agent-s1", project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000)
+        place = CallPlace(scratch="/tmp/agent-s1", project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000)
         context = Context(place, Probes(Disk().look), AgentFacts())
         evaluate(ToolCall("claude", "shell", command=command, cwd="/home/u/proj"), rules, context)
         took.append(time.thread_time() - start)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
+from tmpwarden.guard.context import AgentFacts, CallPlace, Context, Probes
 
 _AGENT = frozenset(AgentFacts.__slots__)
 _PROBES = frozenset(Probes.__slots__)
@@ -12,4 +12,4 @@ def context_with(**facts: Any) -> Context:
     agent = {name: value for name, value in facts.items() if name in _AGENT}
     probes = {name: value for name, value in facts.items() if name in _PROBES}
     place = {name: value for name, value in facts.items() if name not in _AGENT | _PROBES and name != "agent"}
-    return Context(Place(**place), Probes(**probes), AgentFacts(**agent))
+    return Context(CallPlace(**place), Probes(**probes), AgentFacts(**agent))

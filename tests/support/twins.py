@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
+from tmpwarden.guard.context import AgentFacts, CallPlace, Context, Probes
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
@@ -55,7 +55,7 @@ def build() -> None:
 
 def led(line: str) -> tuple[str | None, dict[str, str]]:
     """The text that runs instead, None for the line as it is; what the model is told about places."""
-    place = Place(
+    place = CallPlace(
         scratch=SCRATCH, project=PROJECT, cwd=PROJECT, home=HOME, uid=UID, is_tmpdir=True,
         environ={name.encode(): value.encode() for name, value in ENVIRON.items()},
     )  # fmt: skip

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Loaded = str | dict[str, str]  # the text of a start-up file, or what is kept of it
 
 
-class Place:
+class CallPlace:
     """Where the call happens, and what its shell has."""
 
     __slots__ = (
@@ -109,7 +109,7 @@ class Context:
 
     __slots__ = ("agent", "place", "probes")
 
-    def __init__(self, place: Place, probes: Probes, agent: AgentFacts) -> None:
+    def __init__(self, place: CallPlace, probes: Probes, agent: AgentFacts) -> None:
         self.place = place
         self.probes = probes
         self.agent = agent
@@ -138,7 +138,7 @@ class Context:
 
 
 def context_of(
-    place: Place,
+    place: CallPlace,
     facts: "Facts | None",
     answers: "tuple[str, ...]",
     version: "tuple[int, ...]",

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from tmpwarden.guard.context import AgentFacts, Context, Place, Probes
+from tmpwarden.guard.context import AgentFacts, CallPlace, Context, Probes
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
@@ -473,7 +473,7 @@ def main(seed: int, runs: int, trusts: bool = False) -> dict[str, object]:
         shell = maker.one(*SHELLS)
         environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": f"/usr/bin:/bin:{POSIX}:{OUTSIDE}", "LANG": "C.UTF-8"}
         environ |= maker.random.choice(HOSTILE) if maker.chance(25) else {}
-        place = Place(
+        place = CallPlace(
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, variables=variables,
             environ={name.encode(): value.encode() for name, value in environ.items()},
         )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from support.empty_disk import look
 from support.guarding import context_with
 from tmpwarden.agent_facts import FACTS
-from tmpwarden.guard.context import Place, context_of
+from tmpwarden.guard.context import CallPlace, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.decide.surroundings import redefined
 from tmpwarden.guard.rules.config import load
@@ -127,7 +127,7 @@ def test_what_cannot_be_read_costs_the_allow() -> None:
     ],
 )
 def test_a_shell_that_reads_lines_in_its_own_way_costs_the_allow(agent: str, shell: bytes, verdict: str) -> None:
-    place = Place(
+    place = CallPlace(
         scratch=SCRATCH, is_tmpdir=True, project="/home/u/proj", cwd="/home/u/proj", home="/nonexistent", uid=1000,
         environ={b"PATH": b"/usr/bin", b"SHELL": shell},
     )  # fmt: skip

@@ -11,7 +11,7 @@ import click
 
 from ...agent_facts import FACTS
 from ...errors import BadArgument, UnknownAgent
-from ...guard.context import Context, Place, context_of
+from ...guard.context import CallPlace, Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.rules.rule import SESSION
 from ...hooks.dialects.common import reaches_commands
@@ -117,7 +117,7 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None, version: s
     facts = FACTS.get(agent) if agent is not None else None
     if agent is not None and facts is None:
         raise UnknownAgent(shown(agent), hint=f"there are {', '.join(FACTS)}")
-    place = Place(
+    place = CallPlace(
         scratch=scratch,
         is_tmpdir=facts is None or reaches_commands(facts) or os.environ.get("TMPDIR") == scratch,
         project=project,

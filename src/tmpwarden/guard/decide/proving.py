@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from ...model.hot import ASK, DENY, ToolCall
-from ..context import AgentFacts, Context, Place, Probes
+from ..context import AgentFacts, CallPlace, Context, Probes
 from ..rules.config import Loaded, Mistake, Source
 from ..rules.decode import by_program, wild_of
 from ..rules.rule import Rules
@@ -59,7 +59,7 @@ def _speaks(rules: Rules, label: str, line: str) -> bool:
 
 
 def _context() -> Context:
-    place = Place(scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000)
+    place = CallPlace(scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000)
     return Context(place, Probes(_look), AgentFacts())
 
 

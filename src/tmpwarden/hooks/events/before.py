@@ -2,7 +2,7 @@
 
 import posix
 
-from ...guard.context import Context, Place, context_of
+from ...guard.context import CallPlace, Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.decide.filetools import has_rule
 from ...guard.rules.rule import SESSION, Rules
@@ -57,7 +57,7 @@ def _context(call: HookCall, tool: ToolCall, rules: Rules) -> Context:
     facts, environ = call.dialect.facts, call.environ
     scratch, is_tmpdir = _temp(call) if rules.target == SESSION else _shared(call, rules.target)
     project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
-    place = Place(
+    place = CallPlace(
         scratch=scratch,
         is_tmpdir=is_tmpdir,
         project=project.decode("utf-8", "surrogateescape") or tool.cwd,
