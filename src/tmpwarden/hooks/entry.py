@@ -6,7 +6,7 @@ import sys
 from ..agent_events import MOMENTS  # other events are none of our business
 from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
-from .payload import read_all, session_of, text_field, tool_call, tool_of
+from .payload import FILE_TOO_LARGE, read_all, session_of, text_field, tool_call, tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     event = arguments[1] if len(arguments) > 1 else ""
     if notebook.is_off(environ):
         return _say_that_hooks_are_off(arguments, event)
-    if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain, environ, raw):
+    plain = _leading_session(raw) if MOMENTS.get(event) == "after" else ""
+    if plain and is_quiet(notes, plain, environ, raw):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     from ..small_json import decode_object  # not before: the many calls with nothing to do go without
 
@@ -69,7 +70,7 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     session = session_of(payload)
     if kind is None or not session:
         return b""
-    if kind == "after" and is_quiet(notes, session, environ, raw):
+    if kind == "after" and session != plain and is_quiet(notes, session, environ, raw):
         return b""
     if kind == "before":
         notebook.note_asked(notes, session)
@@ -214,9 +215,6 @@ def _leading_session(raw: bytes) -> str:
     return session.decode() if session.replace(b"-", b"").isalnum() else ""
 
 
-TOO_LARGE = b"File size limit exceeded"  # what a shell says of a command that SIGXFSZ has ended
-
-
 def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
     """A few stats decide whether an ordinary tool call needs anything more from us."""
     return not (
@@ -227,5 +225,5 @@ def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) 
         or notebook.was_noted_lately(notes)
         or notebook.has_births(notes, environ, raw)
         or notebook.is_filling(notes, environ)
-        or TOO_LARGE in raw
+        or FILE_TOO_LARGE.encode() in raw
     )

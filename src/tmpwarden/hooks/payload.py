@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.hot import ToolCall
 
+FILE_TOO_LARGE = "File size limit exceeded"  # what a shell says of a command that SIGXFSZ has ended
 PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "filePath", "path")
 LONGEST_PAYLOAD = 32 << 20
 MOST_DRAINED = 16 * LONGEST_PAYLOAD

@@ -4,6 +4,7 @@ import posix
 
 from .. import notebook
 from ..dialects.common import Answer
+from ..payload import FILE_TOO_LARGE
 from .hook_call import HookCall, is_second
 
 LIMIT_BYTES = 1 << 30
@@ -59,7 +60,7 @@ def _watch_the_room(call: HookCall) -> None:
 def _too_large(call: HookCall) -> str:
     """Why a command died, where `[brake] ulimit` may be what ended it."""
     answers = [str(call.payload.get(key, "")) for key in ("tool_response", "tool_output", "output", "error")]
-    if not any("File size limit exceeded" in text for text in answers):
+    if not any(FILE_TOO_LARGE in text for text in answers):
         return ""
     from ...catalogue.settings import load_settings
     from ...text import size

@@ -348,20 +348,37 @@ def unrecorded(state: str) -> list[dict[str, Any]]:
     return sorted((label.as_receipt() for label in labels_by_token.values()), key=lambda receipt: str(receipt["time"]))
 
 
-def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
-    for directory in dict.fromkeys((*map(quarantine.beside, roots), quarantine.of_home(state))):
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a label in a quarantine directory stands for."""
+
+    digits: str
+    parts: tuple[str, ...]  # the names of the label's files
+    name: str  # of the entry that lies there; "" where there is none
+
+
+def listings(directories: Iterable[str]) -> Iterator[tuple[int, str, list[Labelled]]]:
+    """Each quarantine directory that can be opened, with its labels. Its descriptor is open until the next one."""
+    for directory in directories:
         try:
             fd = quarantine.opened(directory)
         except (OSError, UnsafeScratch):
             continue
         with closing(fd):
             names = os.listdir(fd)
-            token_names = {name[:16]: name for name in names if quarantine.is_token(name)}
-            for digits, parts in by_token(names).items():
-                name = token_names.get(digits, digits + quarantine.DOOMED)
-                label = None if name.endswith(quarantine.UNDECIDED) else read(fd, directory, state, parts, name)
-                if label and not (digits not in token_names and is_back(label.intent)):
-                    yield label
+            entries = {name[:16]: name for name in names if quarantine.is_token(name)}
+            labelled = by_token(names).items()
+            yield fd, directory, [Labelled(digits, parts, entries.get(digits, "")) for digits, parts in labelled]
+
+
+def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
+    directories = dict.fromkeys((*map(quarantine.beside, roots), quarantine.of_home(state)))
+    for fd, directory, labelled in listings(directories):
+        for one in labelled:
+            name = one.name or one.digits + quarantine.DOOMED
+            label = None if name.endswith(quarantine.UNDECIDED) else read(fd, directory, state, one.parts, name)
+            if label and (one.name or not is_back(label.intent)):
+                yield label
 
 
 def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:

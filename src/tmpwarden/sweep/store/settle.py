@@ -92,31 +92,20 @@ def _is_recorded(journal: Journal, label: labels.Label) -> bool:
 def _open_intents(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
     """By the labels in quarantine: what was begun and no journal tells of. What has ended is told, and unlabelled."""
     end = good_end(journal.state)
-    for directory, _ in directories(prepared):
-        try:
-            fd = quarantine.opened(directory)
-        except (OSError, UnsafeScratch):
-            continue
-        with closing(fd):
-            names = os.listdir(fd)
-            token_names = {name[:16]: name for name in names if quarantine.is_token(name)}
-            labelled = [
-                (digits, parts)
-                for digits, parts in labels.by_token(names).items()
-                if not (
-                    _is_before(end, parts)
-                    and token_names.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED))
-                )
-            ]
-            wanted = {digits for digits, _ in labelled}
-            ended = _in_journal(journal, wanted, labels.ENDINGS)
-            settled = ended | _in_journal(journal, wanted, ("intent",))
-            for digits, parts in labelled:
-                token = token_names.get(digits, "")
-                is_recorded = digits in (settled if token else ended)
-                yield from _by_label(
-                    journal, prepared, fd, directory, parts=parts, token=token, is_recorded=is_recorded
-                )
+    for fd, directory, labelled in labels.listings(directory for directory, _ in directories(prepared)):
+        still_open = [
+            one
+            for one in labelled
+            if not (_is_before(end, one.parts) and one.name.endswith((quarantine.KEPT, quarantine.PINNED)))
+        ]
+        wanted = {one.digits for one in still_open}
+        ended = _in_journal(journal, wanted, labels.ENDINGS)
+        settled = ended | _in_journal(journal, wanted, ("intent",))
+        for one in still_open:
+            is_recorded = one.digits in (settled if one.name else ended)
+            yield from _by_label(
+                journal, prepared, fd, directory, parts=one.parts, token=one.name, is_recorded=is_recorded
+            )
 
 
 def _is_before(end: tuple[str, str] | None, parts: tuple[str, ...]) -> bool:
