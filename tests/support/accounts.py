@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tmpwarden
-from support import interpreters
+from support import interpreters, uids
 from support.compiled import compile_all
-from support.user import WORKER
 
 _ENTER = 'mount --bind "$0" /etc/passwd && exec "$@"'
 
@@ -35,9 +34,8 @@ class Machine:
         self.base, self.tmp, self.library = base, base / "shared", library
         self.tmp.mkdir()
         self.tmp.chmod(0o1777)
-        first = 23_001 + 10 * WORKER  # a process of another worker's alice would be a doubt that keeps what is to go
-        self.alice, self.bob = self._account("alice", first), self._account("bob", first + 1)
-        self.web = Account("web", first + 2, base / "nowhere")
+        self.alice, self.bob = self._account("alice", uids.ALICE), self._account("bob", uids.BOB)
+        self.web = Account("web", uids.WEB, base / "nowhere")
         self.root_home = base / "root"
         self.root_home.mkdir(mode=0o700)
         lines = [f"root:x:0:0::{self.root_home}:/bin/sh"]

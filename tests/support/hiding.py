@@ -9,10 +9,10 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from support import holding
+from support import forked, holding, uids
 from support.user import OrdinaryUser
 
-SOMEBODY = 40000 + os.getpid() % 20000
+SOMEBODY = uids.HIDING
 # Not dumpable: /proc/PID belongs to root, and nobody else can read who holds what.
 HIDE = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n"
 RENAME = "import ctypes, sys; ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)"
@@ -31,9 +31,9 @@ def hand_over(user: OrdinaryUser) -> None:
 def run(
     user: OrdinaryUser, source: str, *args: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [user.python, "-c", source, *args], env={**user.env, **(env or {})}, cwd="/", user=SOMEBODY, group=SOMEBODY,
-        extra_groups=[], capture_output=True, text=True, check=False, timeout=60,
+        extra_groups=[], capture_output=True, text=True, timeout=60,
     )  # fmt: skip
 
 

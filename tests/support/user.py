@@ -1,7 +1,6 @@
-"""An ordinary user for tests that run as root, one for each worker: he can read our copy, and has a directory."""
+"""An ordinary user for tests that run as root, one for each test process: he can read our copy, and has a directory."""
 
 import os
-import pwd
 import shutil
 import subprocess
 import sysconfig
@@ -10,20 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import tmpwarden
-from support import forked, interpreters
+from support import forked, interpreters, uids
 from support.compiled import compile_all
 
-WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-
-
-def _of_this_worker() -> int:
-    """Two workers with one user would see each other's processes as his: a doubt that keeps what a test wants gone."""
-    accounts = [entry.pw_uid for name in ("nobody", "_apt") for entry in pwd.getpwall() if entry.pw_name == name]
-    return (*accounts, *range(64000, 64100))[WORKER]  # no daemon runs as these
-
-
-UID = _of_this_worker()
-USER = next((entry.pw_name for entry in pwd.getpwall() if entry.pw_uid == UID), f"uid {UID}")
+UID = uids.ORDINARY
 AS_HIM: dict[str, Any] = {"user": UID, "group": UID, "extra_groups": []}  # for whatever starts a process
 _DEPENDENCIES = ("click", "rich", "pygments", "markdown_it", "mdurl")
 
@@ -32,6 +21,7 @@ class OrdinaryUser:
     """Runs programs as `UID` with a HOME and a temp root of its own below `base`, and our copy in `library`."""
 
     def __init__(self, base: Path, library: Path) -> None:
+        uids.end_all_of(UID)
         self.base, self.library = base, library
         self.home, self.tmp = base / "home", base / "tmp"
         for path in (self.home, self.tmp):

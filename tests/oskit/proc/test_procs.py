@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import holding
+from support import holding, uids
 from support.answers import witnesses
 from support.holding import process
 from support.mounts import needs_root
@@ -121,7 +121,7 @@ def test_root_sees_everybody_here() -> None:
     assert Holders.look().doubts == ()
 
 
-SOMEBODY = 40000 + ME % 20000  # a user of this test process alone: what hides from one test must not from another
+SOMEBODY = uids.HIDING
 LOOK = """
 from tmpwarden.oskit.proc.holders import Holders
 holders = Holders.look(("CLAUDE_CODE_SESSION_ID",))
