@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from support import interpreters
+from support.bases import is_loading
 
 REPOSITORY = Path(__file__).parents[2]
 RUN = REPOSITORY / "src" / "tmpwarden" / "hooks" / "run.py"
@@ -62,9 +63,14 @@ def wait_for_jobs(world: Path) -> None:
 
 
 def _is_job(process: Path, world: Path) -> bool:
+    """Or may be one: a job is there, and says nothing of itself, while its interpreter is being loaded."""
     try:
-        is_ours = os.fsencode(RUN) in (process / "cmdline").read_bytes()
-        return is_ours and os.fsencode(world / "state") in (process / "environ").read_bytes()
+        if is_loading(process):
+            return True
+        if os.fsencode(RUN) not in (process / "cmdline").read_bytes():
+            return False
+        environ = (process / "environ").read_bytes()
+        return not environ or os.fsencode(world / "state") in environ
     except OSError:
         return False
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from support import forked
 from support.mounts import needs_root
 from tmpwarden.setup import apply, runtime
 
-SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
+SESSION = str(uuid.uuid4())
 FORBIDDEN = "rm -rf /etc/x"
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import uuid
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from support.user import UID, OrdinaryUser
 from tmpwarden import __version__
 
 OLD = "0.0.9"
-SESSION = {"CLAUDE_CODE_SESSION_ID": "0a1b2c3d-1111-4222-8333-444455556666"}
+SESSION = {"CLAUDE_CODE_SESSION_ID": str(uuid.uuid4())}
 
 
 class Upgraded:

@@ -50,13 +50,19 @@ def remove(base: Path) -> None:
 
 
 def users_of(base: Path) -> list[int]:
-    """Processes other than this one and its ancestors whose environment leads below `base`."""
+    """Processes other than this one and its ancestors whose environment leads below `base`, or is not there yet."""
     wanted, found, mine = os.fsencode(base), [], _line_of_descent()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if int(process.name) not in mine and wanted in (process / "environ").read_bytes():
+            if int(process.name) not in mine and (is_loading(process) or wanted in (process / "environ").read_bytes()):
                 found.append(int(process.name))
     return found
+
+
+def is_loading(process: Path) -> bool:
+    """Whether its program is being loaded: the kernel shows neither its words nor its environment then. A kernel thread
+    and a dead process have no program. Raises OSError: it has ended."""
+    return not (process / "cmdline").read_bytes() and bool(os.readlink(process / "exe"))
 
 
 def _line_of_descent() -> set[int]:
