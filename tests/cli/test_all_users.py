@@ -128,6 +128,16 @@ def test_warnings_of_children_are_shown_with_their_names(machine: Machine) -> No
     assert "config.toml" in result.stderr
 
 
+IMPATIENT = """
+import sys
+from support.later import now_ns
+from tmpwarden.cli.main import main
+from tmpwarden.sweep import compose
+compose._A_PERSON_WAITS_S = 0.1
+sys.exit(main(sys.argv[1:], now_ns=now_ns))
+"""
+
+
 def test_a_failure_says_whose_and_why(machine: Machine) -> None:
     state = machine.alice.home / ".local/state/tmpwarden"
     state.mkdir(parents=True, mode=0o700)
@@ -135,7 +145,8 @@ def test_a_failure_says_whose_and_why(machine: Machine) -> None:
     litter_of(machine.alice, machine)
     lock = os.open(state, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    result = machine.tmpwarden("clean", "--all-users", "--yes", later_s=planted.DAYS)
+    words = (interpreters.plain(), "-c", IMPATIENT, "clean", "--all-users", "--yes")
+    result = machine.run(*words, env={"LATER_S": str(planted.DAYS)})
     os.close(lock)
     assert result.returncode == 2
     assert "it failed for alice: another tmpwarden is cleaning up right now\n" in result.stderr

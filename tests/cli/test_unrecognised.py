@@ -44,12 +44,12 @@ def test_a_group_that_was_unused_for_long_is_asked_about_and_goes(root: Path) ->
     assert "tmpwarden undo" in shown
 
 
-def test_no_leaves_it(root: Path) -> None:
+@pytest.mark.parametrize("answer", ["n", "^D"])
+def test_no_leaves_it(root: Path, answer: str) -> None:
     units = group(root, "orch", 30, 100_000)
-    status, shown = clean(answer="")
-    assert (status, "orch" in shown) == (0, True) or "Remove these too?" in shown
-    status, shown = clean(answer="n")
-    assert status == 0 and all(unit.exists() for unit in units)
+    status, shown = clean(answer=answer)
+    assert (status, "orch" in shown, "[y/N" in shown) == (0, True, True), shown
+    assert all(unit.exists() for unit in units)
 
 
 def test_what_was_used_lately_or_is_in_use_is_not_offered(root: Path) -> None:

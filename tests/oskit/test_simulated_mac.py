@@ -63,7 +63,7 @@ def test_a_command_gets_its_own_directory_and_it_goes_with_it(mac: MacWorld) -> 
 
 
 def test_a_limit_on_all_that_a_command_leaves_is_held(mac: MacWorld) -> None:
-    fill = 'head -c 3000000 /dev/zero > "$TMPDIR/x"; sleep 60'
+    fill = 'head -c 3000000 /dev/zero > "$TMPDIR/x"; exec sleep 60'
     done = mac.run(*TMPWARDEN, "run", "--max-bytes", "1m", "--", "sh", "-c", fill)
     assert "COMMAND is ended" in done.stderr and done.returncode != 0, done
 
