@@ -52,11 +52,19 @@ WORST = 'import json, sys; print(json.load(sys.stdin)["data"]["diagnoses"][0]["r
 @pytest.mark.parametrize(
     ("limits", "whose"),
     [
-        ("setquota -u 4712 8192 8192 0 0 .", "has reached your quota"),
-        ("setquota -g 4710 8192 8192 0 0 .", "has reached the quota of group 4710"),
-        ("chattr -p 42 tmp; chattr +P tmp; setquota -P 42 8192 8192 0 0 .", "has reached the quota of project 42"),
+        pytest.param("setquota -u 4712 8192 8192 0 0 .", "has reached your quota", id="user"),
+        pytest.param(
+            "setquota -g 4710 8192 8192 0 0 .",
+            "has reached the quota of group 4710",
+            id="group",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "chattr -p 42 tmp; chattr +P tmp; setquota -P 42 8192 8192 0 0 .",
+            "has reached the quota of project 42",
+            id="project",
+        ),
     ],
-    ids=["user", "group", "project"],
 )
 def test_a_used_up_quota_is_named_and_the_remedy_as_printed_ends_it(
     ordinary_user: OrdinaryUser, limits: str, whose: str

@@ -60,8 +60,15 @@ WORST = 'import json, sys; print(json.load(sys.stdin)["data"]["diagnoses"][0]["r
 
 
 @needs_root
-@pytest.mark.parametrize("uid", [0, 4712], ids=["root", "user"])
-@pytest.mark.parametrize("way", ["clean", "doctor"])
+@pytest.mark.parametrize(
+    ("way", "uid"),
+    [
+        pytest.param("clean", 4712, id="clean-user"),
+        pytest.param("doctor", 0, id="doctor-root"),
+        pytest.param("clean", 0, id="clean-root", marks=pytest.mark.long),
+        pytest.param("doctor", 4712, id="doctor-user", marks=pytest.mark.long),
+    ],
+)
 def test_one_clean_or_the_doctors_first_remedy_makes_commands_work_again(
     ordinary_user: OrdinaryUser, way: str, uid: int
 ) -> None:

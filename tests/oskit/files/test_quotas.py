@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support import quota_kernel
+from support import interpreters, quota_kernel
+from support.bases import base_for_all
 from support.mounts import needs_root, tmpfs
-from support.user import OrdinaryUser
 
 PLACES = """
 chmod 1777 .
@@ -24,58 +25,69 @@ import json, os, sys
 from tmpwarden.oskit.files.space import percent_of_quota, space_of
 from tmpwarden.cli import documents
 os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[2]))
-for path in sys.argv[3:]:
-    s = space_of(path)
-    inodes = s.quota_inodes, s.quota_inodes_used
-    print(json.dumps([s.quota_of, s.quota_bytes, s.quota_used, *inodes, percent_of_quota(s)]))
+def told(s):
+    return [s.quota_of, s.quota_bytes, s.quota_used, s.quota_inodes, s.quota_inodes_used, percent_of_quota(s)]
+print(json.dumps([told(space_of(path)) for path in sys.argv[3:]]))
+"""
+LOOKED_AT = ("led", "plain", "project")
+
+
+AS_HIM = "setpriv --reuid 4712 --regid 4710 --clear-groups"
+FILLS = f"{AS_HIM} sh -c 'head -c 1M /dev/zero >plain/f'; sync"
+GROUP, MB = "the quota of group 4710", 1 << 20
+CASES = {
+    "user": f"setquota -u 4712 2048 2048 0 40 .; {FILLS}",
+    "user's inodes": f"setquota -u 4712 0 0 0 2 .; {FILLS}",
+    "group": f"setquota -g 4710 2048 4096 0 0 .; {FILLS}",
+    "the tighter of two": f"setquota -u 4712 0 65536 0 0 .; setquota -g 4710 0 4096 0 0 .; {FILLS}",
+    "none": FILLS,
+    "two groups": "setquota -g 4710 0 2048 0 0 .; setquota -g 4711 0 2048 0 0 .",
+    "project": "setquota -P 42 0 4096 0 60 .; head -c 1M /dev/zero >project/f; head -c 9M /dev/zero >plain/f; sync",
+}
+ANEW = """
+rm -rf led plain project; sync
+setquota -u 4712 0 0 0 0 .; setquota -g 4710 0 0 0 0 .; setquota -g 4711 0 0 0 0 .; setquota -P 42 0 0 0 0 .
 """
 
 
-def told(user: OrdinaryUser, script: str, *words: str) -> list[Any]:
-    """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas."""
-    (user.base / "tell.py").write_text(TELL)
-    run = f"PYTHONPATH={user.library} {user.python} -B /mnt/share/tell.py 4710 4712 {' '.join(words)}\n"
-    return [json.loads(line) for line in quota_kernel.said(user.base, PLACES + script + run).splitlines()]
+@pytest.fixture(scope="module")
+def told(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, Any]]]:
+    """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas, case by case: all in one
+    kernel, which costs more to boot than to ask."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount")
+    library, python = request.getfixturevalue("readable_library"), interpreters.for_everybody()
+    look = f"PYTHONPATH={library} {python} -B /mnt/share/tell.py 4710 4712 {' '.join(LOOKED_AT)}\n"
+    with base_for_all() as base:
+        (base / "tell.py").write_text(TELL)
+        said = quota_kernel.said(base, "".join(f"{ANEW}{PLACES}{script}\n{look}" for script in CASES.values()))
+        lines = [dict(zip(LOOKED_AT, json.loads(line), strict=True)) for line in said.splitlines()]
+        yield dict(zip(CASES, lines, strict=True))
 
 
-AS_HIM = "setpriv --reuid 4712 --regid 4710 --clear-groups head -c 1M /dev/zero >"
-GROUP, MB = "the quota of group 4710", 1 << 20
-
-
-@needs_root
 @pytest.mark.parametrize(
-    ("limits", "expected"),
+    ("case", "expected"),
     [
-        pytest.param("setquota -u 4712 2048 2048 0 40 .", ["your quota", 2 * MB, MB, 40, 1, 50], id="user"),
-        pytest.param("setquota -u 4712 0 0 0 2 .", ["your quota", None, None, 2, 1, 50], id="user's inodes"),
-        pytest.param("setquota -g 4710 2048 4096 0 0 .", [GROUP, 4 * MB, MB, None, None, 25], id="group"),
-        pytest.param(
-            "setquota -u 4712 0 65536 0 0 .; setquota -g 4710 0 4096 0 0 .",
-            [GROUP, 4 * MB, MB, None, None, 25],
-            id="the tighter of two",
-        ),
-        pytest.param("", ["", None, None, None, None, None], id="none"),
+        ("user", ["your quota", 2 * MB, MB, 40, 1, 50]),
+        ("user's inodes", ["your quota", None, None, 2, 1, 50]),
+        ("group", [GROUP, 4 * MB, MB, None, None, 25]),
+        ("the tighter of two", [GROUP, 4 * MB, MB, None, None, 25]),
+        ("none", ["", None, None, None, None, None]),
     ],
 )
 def test_the_tightest_quota_that_a_new_file_would_count_for(
-    ordinary_user: OrdinaryUser, limits: str, expected: list[Any]
+    told: dict[str, dict[str, Any]], case: str, expected: list[Any]
 ) -> None:
-    script = f"{limits}\nsetpriv --reuid 4712 --regid 4710 --clear-groups sh -c 'head -c 1M /dev/zero >plain/f'; sync\n"
-    assert told(ordinary_user, script, "plain") == [expected]
+    assert told[case]["plain"] == expected
 
 
-@needs_root
-def test_a_directory_that_leads_to_a_group_counts_for_that_group(ordinary_user: OrdinaryUser) -> None:
+def test_a_directory_that_leads_to_a_group_counts_for_that_group(told: dict[str, dict[str, Any]]) -> None:
     """The user is no member, so the kernel tells no figure; and the group that he has is not the one that counts."""
-    script = "setquota -g 4710 0 2048 0 0 .; setquota -g 4711 0 2048 0 0 .\n"
-    led, plain = told(ordinary_user, script, "led", "plain")
-    assert (led[0], plain[0]) == ("", GROUP)
+    assert (told["two groups"]["led"][0], told["two groups"]["plain"][0]) == ("", GROUP)
 
 
-@needs_root
-def test_a_projects_quota_is_known_to_a_user_who_may_not_ask_for_it(ordinary_user: OrdinaryUser) -> None:
-    script = "setquota -P 42 0 4096 0 60 .\nhead -c 1M /dev/zero >project/f; head -c 9M /dev/zero >plain/f; sync\n"
-    project, plain = told(ordinary_user, script, "project", "plain")
+def test_a_projects_quota_is_known_to_a_user_who_may_not_ask_for_it(told: dict[str, dict[str, Any]]) -> None:
+    project, plain = told["project"]["project"], told["project"]["plain"]
     assert project[0] == "the quota of project 42"
     assert (project[1], project[3], project[5]) == (4 * MB, 60, 26)
     assert project[2] >= MB and project[4] == 2
