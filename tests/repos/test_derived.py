@@ -185,8 +185,14 @@ PLANTS: list[Plant] = [
 _IGNORED = "/build/\n/dist/\n/deps/\n/htmlcov/\ntarget/\nnode_modules/\n.venv/\nenv/\ncache/\n__pycache__/\nlink\n"
 
 
-@pytest.mark.parametrize("ignored", [False, True], ids=["untracked", "ignored"])
-@pytest.mark.parametrize("plant", PLANTS)
+BY_TURNS = [
+    pytest.param(plant, ignored, id=f"{plant.__name__}-{word}", marks=() if at % 2 == ignored else pytest.mark.long)
+    for at, plant in enumerate(PLANTS)
+    for ignored, word in enumerate(("untracked", "ignored"))
+]
+
+
+@pytest.mark.parametrize(("plant", "ignored"), BY_TURNS)
 def test_what_a_hand_has_made_is_never_derived(tmp_path: Path, plant: Plant, ignored: bool) -> None:
     tree = shapes.plain(tmp_path)
     commit(tree, ".gitignore", _IGNORED if ignored else "nothing\n")

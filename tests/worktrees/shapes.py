@@ -17,6 +17,27 @@ def project(place: Path, *options: str) -> Path:
     """A repository that a user works in; what it has on main is published."""
     main = place / "project"
     main.mkdir(parents=True)
+    if options:
+        return made(main, *options)
+    if not _files:
+        made(main, "--template=")
+        _files.update({path.relative_to(main): _content(path) for path in main.rglob("*")})
+        return main
+    for name, (mode, content) in _files.items():
+        (main / name).mkdir() if content is None else (main / name).write_bytes(content)
+        (main / name).chmod(mode)
+    git(main, "update-index", "-q", "--refresh")
+    return main
+
+
+_files: dict[Path, tuple[int, bytes | None]] = {}  # of the first project; git would be started eight times for each
+
+
+def _content(path: Path) -> tuple[int, bytes | None]:
+    return path.stat().st_mode & 0o777, None if path.is_dir() else path.read_bytes()
+
+
+def made(main: Path, *options: str) -> Path:
     git(main, "init", "-q", "-b", "main", *options)
     commit(main, "file", "1\n2\n3\n")
     (main / "package.json").write_text("{}")
