@@ -1,14 +1,17 @@
 """A git that says nothing, tells half, or speaks of another repository has said nothing: every unit stays."""
 
+import itertools
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from support.command import answer, data
+from support.examples import share
 from support.litter import later
 from support.repos import commit, git, inspected, lost
 from support.silent_git import SickGit
@@ -19,6 +22,7 @@ from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
 QUESTIONS = ("status", "ls-files", "for-each-ref", "rev-list")
+SILENT = "silent with 0 at everything"
 
 
 @pytest.fixture
@@ -63,23 +67,24 @@ def a_clone(place: Path) -> Path:
     return shapes.clone_with_everything_published(place)
 
 
-def sicknesses(sick: SickGit, twin: Path) -> Iterator[str]:
-    """Each way to be unwell, in force while it is named."""
-    for word in ("", *QUESTIONS):
-        for status in (0, 1):
-            sick.is_silent(word, status)
-            yield f"silent with {status} at {word or 'everything'}"
-    sick.is_elsewhere(twin)
-    yield "at another repository"
-    sick.stands_elsewhere(twin)
-    yield "in another directory"
+def sicknesses(sick: SickGit, twin: Path, turn: int) -> Iterator[str]:
+    """Ways to be unwell, each in force while it is named: silence always, of the others a share."""
+    sick.is_silent()
+    yield SILENT
+    ways: dict[str, Callable[[], None]] = {
+        "at another repository": lambda: sick.is_elsewhere(twin),
+        "in another directory": lambda: sick.stands_elsewhere(twin),
+        "silent with 1 at everything": lambda: sick.is_silent("", 1),
+    }
+    for word, status in itertools.product(QUESTIONS, (0, 1)):
+        ways[f"silent with {status} at {word}"] = partial(sick.is_silent, word, status)
     for lines in (0, 1, 2, 3, 5):
-        sick.is_cut(lines=lines)
-        yield f"cut after {lines} lines"
-    for status in (0, 1, 128):
-        for number in range(1, 5):
-            sick.fails_at(number, status)
-            yield f"{status} at call {number}"
+        ways[f"cut after {lines} lines"] = partial(sick.is_cut, lines=lines)
+    for status, number in itertools.product((0, 1, 128), range(1, 5)):
+        ways[f"{status} at call {number}"] = partial(sick.fails_at, number, status)
+    for name in share(ways, turn):
+        ways[name]()
+        yield name
 
 
 @pytest.mark.parametrize("work", WORK)
@@ -95,9 +100,10 @@ def test_work_is_never_called_lost_by_a_git_that_is_not_well(
     work(tree)
     expected = lost(tree)
     assert expected != () or (kind, work) in (("worktree", unpushed), ("worktree", only_a_tag))
-    answers = {name: lost(tree) for name in sicknesses(sick, twin)}
+    turn = WORK.index(work) + 2 * (kind == "clone")
+    answers = {name: lost(tree) for name in sicknesses(sick, twin, turn)}
     assert {name: told for name, told in answers.items() if told not in (None, expected)} == {}
-    assert [name for name in answers if name.startswith("silent with 0 at everything") and answers[name]] == []
+    assert not answers[SILENT]
 
 
 def test_the_same_work_in_a_twin_is_no_answer_either(tmp_path: Path, sick: SickGit) -> None:
@@ -138,7 +144,7 @@ def test_an_answer_that_is_cut_at_any_byte_is_unclear(tmp_path: Path, monkeypatc
     finally:
         os.close(fd)
     for at, length in enumerate(lengths):
-        for cut in {0, 1, length // 3, length // 2, length - 30, length - 1}:
+        for cut in share(sorted({0, 1, length // 3, length // 2, length - 30, length - 1}), at):
             monkeypatch.setattr(git_program.Git, "_spawn", _cutting(real, at, cut))
             assert lost(clone) is None, (at, cut)
 
@@ -279,7 +285,7 @@ def test_no_proof_holds_and_no_worktree_goes_with_a_git_that_is_not_well(
     tmp_path: Path, sick: SickGit, tree: Path
 ) -> None:
     files = shapes.hashes(tree)
-    for name in sicknesses(sick, tmp_path / "project"):
+    for name in sicknesses(sick, tmp_path / "project", turn=0):
         status, envelope = answer("worktrees", "proof", str(tree))
         assert (status, envelope["data"]["verdict"]) == (2, "keep"), name
         assert data("worktrees", "clean", "-y", str(tree))["removed"] == [], name
@@ -293,7 +299,7 @@ def test_no_unit_goes_with_a_git_that_is_not_well(own_world: Path, tmp_path: Pat
         clone = Path(shutil.copytree(twin, unit / work.__name__ / "clone", symlinks=True))
         work(clone)
     files = shapes.hashes(unit)
-    for name in sicknesses(sick, twin):
+    for name in sicknesses(sick, twin, turn=1):
         clean(now_ns=later(100))
         assert unit.exists(), name
     assert shapes.hashes(unit) == files
@@ -308,8 +314,8 @@ def test_a_rescue_says_that_it_could_not_save_or_saves_all(tmp_path: Path, own_w
     calls = sick.calls
     assert calls > 10
     failures: list[Callable[[], None]] = [lambda: sick.is_silent(), lambda: sick.is_cut(lines=1)]
-    failures += [lambda n=n, s=s: sick.fails_at(n, s) for n in range(1, calls + 1) for s in (0, 1)]  # type: ignore[misc]
-    for fail in failures:
+    failures += [partial(sick.fails_at, number, status) for number in range(1, calls + 1) for status in (0, 1)]
+    for fail in [*failures[:2], *share(failures[2:], turn=3)]:
         fail()
         status, envelope = answer("rescue", str(clone))
         assert (status, envelope["data"]["rescued"]) == (2, []), (sick.place / "git").read_text()
@@ -323,7 +329,7 @@ def test_a_restore_says_that_it_could_not_bring_back(tmp_path: Path, own_world: 
     sick.is_well()
     data("rescue", "restore", saved["id"], "--to", str(tmp_path / "well"))
     assert (tmp_path / "well" / "file").read_text() == "changed"
-    for number in range(1, sick.calls + 1):
+    for number in share(range(1, sick.calls + 1), turn=1):
         sick.fails_at(number, 0)
         assert answer("rescue", "restore", saved["id"], "--to", str(tmp_path / f"sick-{number}"))[0] == 1, number
 

@@ -7,12 +7,18 @@ outside, before it has read it. What it forks runs ahead as well. The kernel's o
 import sys
 import time
 
+_ahead_s = 0.0
+
 
 def move(seconds: float) -> None:
-    """From now on time.time and time.time_ns are `seconds` ahead in this process."""
-    seconds_of, nanoseconds_of = time.time, time.time_ns
-    time.time = lambda: seconds_of() + seconds
-    time.time_ns = lambda: nanoseconds_of() + int(seconds * 1e9)
+    """From now on time.time and time.time_ns are `seconds` ahead in this process: for all who read them after the first
+    move, which therefore comes before anybody has kept the functions themselves."""
+    global _ahead_s
+    if time.time.__module__ == "time":
+        seconds_of, nanoseconds_of = time.time, time.time_ns
+        time.time = lambda: seconds_of() + _ahead_s
+        time.time_ns = lambda: nanoseconds_of() + int(_ahead_s * 1e9)
+    _ahead_s = seconds
 
 
 def run(words: list[str]) -> None:

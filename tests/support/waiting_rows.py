@@ -1,5 +1,6 @@
+# ruff: noqa: E402
 """Every row of the catalogue planted on a machine of its own, and one caller that judges them, a little before and a
-little after each age: `python waiting_rows.py all CALLER`, below own_machine.run. Prints one JSON object.
+little after each age: `python waiting_rows.py CALLER every|some`, below own_machine.run. Prints one JSON object.
 
 Each row has a temp root of its own, known as one that an earlier run cleaned: so that no caller is confined to roots,
 and what lies in the home is looked at as well.
@@ -9,15 +10,18 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support import ahead
+
+ahead.move(0)  # before the clock is kept as anybody's default
 from support.holding import ended_pid
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.planting import plant, root_for
@@ -40,12 +44,13 @@ max_age = "10d"
 """
 
 
-def everything(caller: str) -> None:
+def everything(caller: str, *, every: bool) -> None:
     paths = planted(CONFIG.replace("30h", "50h") if caller == "server" else CONFIG)
     first = {path: heard for path, heard in hearing() if path in paths}
     waits_s = {path: longest_s(verdict) for path, verdict in first.items()}
     too_early, taken, said = set(), set(), []
-    for age_s in sorted({each for each in waits_s.values() if each > 2 * HOUR_S}):
+    ages_s = sorted({each for each in waits_s.values() if each > 2 * HOUR_S}, reverse=True)
+    for age_s in sorted(ages_s if every else ages_s[:3:2]):
         for seconds in (age_s - HOUR_S, age_s + HOUR_S):
             there = {path for path in waits_s if os.path.lexists(path)}
             complaints, seen_s = at(seconds, caller)
@@ -61,12 +66,24 @@ def everything(caller: str) -> None:
 
 def at(seconds: float, caller: str) -> tuple[list[str], dict[str, int]]:
     """What it says when it is called with a clock that is ahead from the start; what each row waited right before."""
-    words = (Path(__file__).with_name("ahead.py"), str(seconds), __file__, "one", caller)
-    ended = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    if ended.returncode:
-        return [ended.stderr], {}
-    said, seen_s = json.loads(ended.stdout.splitlines()[-1])
-    return [str(each) for each in said], {str(path): int(wait_s) for path, wait_s in seen_s.items()}
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        with open(writing, "w") as told:
+            try:
+                ahead.move(seconds)
+                seen_s = {path: longest_s(verdict) for path, verdict in hearing()}
+                CALLERS[caller]()
+                json.dump([SAID, seen_s], told)
+            except BaseException:
+                json.dump([[traceback.format_exc()], {}], told)
+        os._exit(0)
+    os.close(writing)
+    with open(reading) as told:
+        said, seen_s = json.load(told)
+    os.waitpid(child, 0)
+    return said, seen_s
 
 
 def planted(config: str) -> frozenset[str]:
@@ -143,10 +160,4 @@ CALLERS: dict[str, Callable[[], object]] = {
 }
 
 if __name__ == "__main__":
-    if sys.argv[1] == "all":
-        everything(sys.argv[2])
-    else:
-        before_s = {path: longest_s(verdict) for path, verdict in hearing()}
-        CALLERS[sys.argv[2]]()
-        print()
-        print(json.dumps([SAID, before_s]))
+    everything(sys.argv[1], every=sys.argv[2] == "every")
