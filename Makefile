@@ -38,7 +38,7 @@ test-browser: dev  # the report in a real Chromium (apt: chromium)
 	$(PYTEST) -m "browser" tests/report
 
 test-long: dev  # the big forms; then all of `make test` on a disk, with four times as many examples and new ones
-	$(PYTEST) -n 2 -m "long" --hypothesis-profile explore
+	$(PYTEST) -n 2 -m "long and not clients" --hypothesis-profile explore
 	TMPDIR=/var/tmp $(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" --hypothesis-profile explore
 
 journeys: dev  # stories of users, from the outside: the installed command, real programs, real disks; needs root
@@ -51,7 +51,7 @@ release-check:  # what an edition needs: all of CI, nothing flaky, nothing that 
 	@for list in flaky not-proven; do [ ! -s .venv/ci/$$list ] || { echo "no edition: $$list:"; cat .venv/ci/$$list; exit 1; }; done
 
 test-clients: dev
-	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
+	$(PYTEST) -n 2 -m "clients and not long" -p no:cacheprovider
 
 measure-agents: dev  # six real agents, eight ends each: docs/measured-agents.md anew
 	rm -f docs/measured-agents.jsonl

@@ -9,11 +9,12 @@ from clients.cells import ENDS, measure
 from clients.set_up import AGENTS, version_of
 
 pytestmark = pytest.mark.clients
+SOME = ("exit", "KILL")  # of `make test-clients`; `make measure-agents` makes all of them
 OURS = re.compile(r"/tmp/tmpwarden-1000/([a-z]+|r?[0-9a-f]{8})/")
 OF_COMMANDS = re.compile(r"/(probe-\w+-\w+|tmp\.\w{10})$")
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", [pytest.param(end, marks=() if end in SOME else pytest.mark.long) for end in ENDS])
 @pytest.mark.parametrize("agent", AGENTS)
 def test_after_one_clean_two_hours_later_no_temp_file_of_its_commands_is_left(agent: str, end: str) -> None:
     cell = measure(agent, end)
