@@ -55,6 +55,8 @@ def kept_state(rows: Iterable[StateRow], home: str, now_ns: int) -> tuple[KeptSt
 
 def _files(directory: str, sorter: Sorter, reach: Reach) -> Iterator[tuple[str, os.stat_result]]:
     """Every file below, with its path relative to `directory`."""
+    top = os.path.realpath(directory)
+    may_hang = frozenset(reach.inside(top))  # when no more than the mount point is looked at
     try:
         device = os.lstat(directory).st_dev
     except OSError:
@@ -68,7 +70,7 @@ def _files(directory: str, sorter: Sorter, reach: Reach) -> Iterator[tuple[str, 
             continue
         for entry in entries:
             path = f"{relative}/{entry.name}" if relative else entry.name
-            if not relative and not sorter.is_wanted(entry.name):
+            if (not relative and not sorter.is_wanted(entry.name)) or f"{top}/{path}" in may_hang:
                 continue
             if reach.is_frozen_at(f"{directory}/{path}"):  # a stat of it would wait for ever
                 continue
