@@ -92,17 +92,13 @@ class Guarded:
         return str(answer.get("permissionDecision", PASSED))
 
 
-@pytest.mark.parametrize("of_project", OF_PROJECT)
-def test_no_variable_of_a_project_frees_what_is_guarded(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch, of_project: str
-) -> None:
+def test_no_variable_of_a_project_frees_what_is_guarded(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_compile", lambda *_: None)
     guarded = Guarded(own_world, "claude")
-    passed = [
-        line for line in LINES if guarded.said(OF_PROJECT[of_project], "Bash", command=line) not in ("ask", "deny")
-    ]
-    passed += [path for path in FILES if guarded.said(OF_PROJECT[of_project], "Write", file_path=path) != "ask"]
-    assert passed == []
+    for name, variables in OF_PROJECT.items():
+        passed = [line for line in LINES if guarded.said(variables, "Bash", command=line) not in ("ask", "deny")]
+        passed += [path for path in FILES if guarded.said(variables, "Write", file_path=path) != "ask"]
+        assert passed == [], name
 
 
 def test_a_home_that_a_project_set_is_what_the_line_means(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

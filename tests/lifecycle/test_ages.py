@@ -12,9 +12,11 @@ from support.mounts import needs_root
 
 SCRIPT = Path(own_machine.__file__).with_name("waiting_rows.py")
 
+LONG = [pytest.param(caller, marks=pytest.mark.long) for caller in ("tick", "server", "cron")]
+
 
 @needs_root
-@pytest.mark.parametrize("caller", ["hook", "tick", "server", "cron", "person", "looks"])
+@pytest.mark.parametrize("caller", ["hook", "person", "looks", *LONG])
 def test_nothing_of_any_row_goes_an_hour_before_its_age(caller: str) -> None:
     """A hook's run at 80 h once purged the shell snapshot of a living session, which waits 30 days."""
     ages = "every" if makes_all() else "some"

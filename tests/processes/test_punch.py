@@ -25,6 +25,12 @@ SIZE = 66 * MB  # what lies before the last 64 MB would go
 APPENDS = "import os, sys; fd = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND); os.write(fd, b'line\\n')"
 
 
+@pytest.fixture(autouse=True)
+def a_short_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole second is for who opens a file for each read."""
+    monkeypatch.setattr(punching, "_WATCH_S", 0.05)
+
+
 @pytest.fixture
 def path(own_world: Path) -> Path:
     file = own_world / "tmp" / "out.log"
@@ -181,7 +187,8 @@ threading.Thread(target=read, daemon=True).start()
 """
 
 
-def test_a_store_that_opens_its_file_for_each_read_is_not_punched(path: Path) -> None:
+def test_a_store_that_opens_its_file_for_each_read_is_not_punched(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     with logger(path), holding.process(OPENS_AGAIN, str(path)):
         assert_refused(path)
 

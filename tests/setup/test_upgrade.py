@@ -13,6 +13,13 @@ from support.user import UID, OrdinaryUser
 from tmpwarden import __version__
 
 OLD = "0.0.9"
+UNCOMPILED = """
+import sys
+from tmpwarden.cli.main import main
+from tmpwarden.setup import runtime
+runtime._compile = lambda *_: None
+sys.exit(main(sys.argv[1:]))
+"""
 SESSION = {"CLAUDE_CODE_SESSION_ID": str(uuid.uuid4())}
 
 
@@ -38,7 +45,9 @@ class Upgraded:
                 path.write_text(path.read_text().replace(f"/{other}/", f"/{version}/"))
 
     def setup(self, *more: str) -> "subprocess.CompletedProcess[str]":
-        done: subprocess.CompletedProcess[str] = self.user.tmpwarden("setup", "--yes", "--no-timer", "--guard", *more)
+        done: subprocess.CompletedProcess[str] = self.user.code(
+            UNCOMPILED, "setup", "--yes", "--no-timer", "--guard", *more
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 

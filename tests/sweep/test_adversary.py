@@ -66,7 +66,7 @@ def fight(world: Path, seconds: float, inside: str, *, quarantine: bool) -> int:
 @pytest.mark.parametrize("quarantine", [True, False], ids=["quarantine", "purge"])
 @pytest.mark.parametrize("inside", ["", "tasks"], ids=["the unit itself", "a directory inside"])
 def test_no_victim_file_is_ever_lost(own_world: Path, inside: str, quarantine: bool) -> None:
-    assert fight(own_world, 1.5, inside, quarantine=quarantine) > 0
+    assert fight(own_world, 0.5, inside, quarantine=quarantine) > 0
 
 
 @pytest.mark.long

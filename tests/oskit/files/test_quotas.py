@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,15 @@ from support import interpreters, quota_kernel
 from support.bases import base_for_all
 from support.mounts import needs_root, tmpfs
 
-PLACES = """
+ANEW = """
+set -e
+rm -rf led plain project; sync
+setquota -u 4712 0 0 0 0 .; setquota -g 4710 0 0 0 0 .; setquota -g 4711 0 0 0 0 .; setquota -P 42 0 0 0 0 .
 chmod 1777 .
 mkdir led plain project; chmod 777 led plain project
 chgrp 4711 led; chmod g+s led
 chattr -p 42 project; chattr +P project
 """
-TELL = """
-import json, os, sys
-from tmpwarden.oskit.files.space import percent_of_quota, space_of
-from tmpwarden.cli import documents
-os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[2]))
-def told(s):
-    return [s.quota_of, s.quota_bytes, s.quota_used, s.quota_inodes, s.quota_inodes_used, percent_of_quota(s)]
-print(json.dumps([told(space_of(path)) for path in sys.argv[3:]]))
-"""
-LOOKED_AT = ("led", "plain", "project")
-
-
 AS_HIM = "setpriv --reuid 4712 --regid 4710 --clear-groups"
 FILLS = f"{AS_HIM} sh -c 'head -c 1M /dev/zero >plain/f'; sync"
 GROUP, MB = "the quota of group 4710", 1 << 20
@@ -44,25 +34,34 @@ CASES = {
     "two groups": "setquota -g 4710 0 2048 0 0 .; setquota -g 4711 0 2048 0 0 .",
     "project": "setquota -P 42 0 4096 0 60 .; head -c 1M /dev/zero >project/f; head -c 9M /dev/zero >plain/f; sync",
 }
-ANEW = """
-rm -rf led plain project; sync
-setquota -u 4712 0 0 0 0 .; setquota -g 4710 0 0 0 0 .; setquota -g 4711 0 0 0 0 .; setquota -P 42 0 0 0 0 .
+TELL = """
+import json, os, subprocess, sys
+from tmpwarden.oskit.files.space import percent_of_quota, space_of
+anew, cases = json.load(open("/mnt/share/cases.json"))
+def told(s):
+    return [s.quota_of, s.quota_bytes, s.quota_used, s.quota_inodes, s.quota_inodes_used, percent_of_quota(s)]
+for name, script in cases.items():
+    subprocess.run(["sh", "-c", anew + script], check=True)
+    if os.fork() == 0:
+        os.setgroups([]); os.setgid(4710); os.setuid(4712)
+        print(json.dumps([name, {path: told(space_of(path)) for path in ("led", "plain", "project")}]), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 
 
 @pytest.fixture(scope="module")
-def told(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, Any]]]:
-    """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas, case by case: all in one
-    kernel, which costs more to boot than to ask."""
+def told(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas, case by case: all by one
+    program in one kernel, which costs far more to start than to ask."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount")
     library, python = request.getfixturevalue("readable_library"), interpreters.for_everybody()
-    look = f"PYTHONPATH={library} {python} -B /mnt/share/tell.py 4710 4712 {' '.join(LOOKED_AT)}\n"
     with base_for_all() as base:
         (base / "tell.py").write_text(TELL)
-        said = quota_kernel.said(base, "".join(f"{ANEW}{PLACES}{script}\n{look}" for script in CASES.values()))
-        lines = [dict(zip(LOOKED_AT, json.loads(line), strict=True)) for line in said.splitlines()]
-        yield dict(zip(CASES, lines, strict=True))
+        (base / "cases.json").write_text(json.dumps([ANEW, CASES]))
+        said = quota_kernel.said(base, f"PYTHONPATH={library} {python} -B /mnt/share/tell.py\n")
+    return dict(json.loads(line) for line in said.splitlines())
 
 
 @pytest.mark.parametrize(
