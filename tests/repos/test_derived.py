@@ -16,7 +16,7 @@ from support.litter import later
 from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos.makers import derived_directories, first_unique, is_derived
+from tmpwarden.repos.makers import derived_directories, is_derived, unique
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
@@ -286,7 +286,7 @@ def test_a_real_environment_of_python_is_derived_until_a_hand_touches_it(tmp_pat
     site = next(made.glob("lib/*/site-packages"))
     (site / "mine.pth").write_text("x")
     assert not is_derived(str(made))
-    assert first_unique(str(made)) is not None
+    assert any(unique(str(made), with_repositories=True))
 
 
 def test_what_python_compiled_beside_its_source_is_derived(tmp_path: Path) -> None:

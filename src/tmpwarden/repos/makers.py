@@ -405,11 +405,6 @@ def derived_directories(top: str, also: frozenset[str] = NO_NAMES) -> Iterator[s
                 todo.append(path)
 
 
-def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
-    """The first thing at or below `path` that cannot be created again; None if all of it can."""
-    return next(unique(path, also, with_repositories=True), None)
-
-
 def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: bool = False) -> Iterator[str]:
     """Everything at or below `path` that cannot be created again: files, links, and directories that cannot be read.
     Repositories below are left to their own inspection, unless asked for."""
