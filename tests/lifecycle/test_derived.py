@@ -71,6 +71,15 @@ def test_it_looks_once_a_day(tree: Path) -> None:
     assert take_derived(now_ns=later(15)) != ""
 
 
+def test_a_look_that_takes_too_long_goes_on_behind_the_last_one_in_the_next_run(tree: Path, own_world: Path) -> None:
+    first = own_world / "home" / ".codex" / "worktrees" / "0a0b" / "project"
+    git(own_world / "project", "worktree", "add", "-q", "-b", "first", str(first))
+    assert take_derived(now_ns=later(15), look_s=0) == ""
+    assert is_there(tree) == (True, True)
+    assert take_derived(now_ns=later(15), look_s=0) != "", "not a day later"
+    assert is_there(tree) == (False, True)
+
+
 def a_worktree_of_a_person(tree: Path) -> Path:
     git(tree, "worktree", "move", str(tree), str(tree.parents[3] / "mine"))
     return tree.parents[3] / "mine"

@@ -235,7 +235,7 @@ def test_a_run_that_dies_between_directory_and_entry_can_be_undone(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(removal.Removal, "_followed", die)
+        patched.setattr(removal.Removal, "_follow_up", die)
         patched.setattr(removal, "_entry", lambda tree: None)
         assert answer("worktrees", "clean", "-y", str(tree))[0] == 130
     assert not tree.exists()
