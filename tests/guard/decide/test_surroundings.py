@@ -10,7 +10,7 @@ from support.guarding import context_with
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.guard.context import CallPlace, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
-from tmpwarden.guard.decide.surroundings import redefined
+from tmpwarden.guard.decide.surroundings import facts_of, reason_about
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
 from tmpwarden.oskit.files.disk import Disk, login_shell
@@ -187,8 +187,8 @@ export PATH=/usr/bin:/bin
 )
 def test_what_stands_in_a_function_that_nobody_calls_is_not_set(text: str, why: str) -> None:
     """From the second call on a session of Claude Code has a snapshot, and its functions set ARGV0."""
-    assert redefined({"rm"}, OF_CLAUDE + text).startswith(why)
-    assert bool(redefined({"rm"}, OF_CLAUDE + text)) is bool(why)
-    assert redefined({"find"}, OF_CLAUDE) == "find is a function of the shell"
+    assert reason_about({"rm"}, facts_of(OF_CLAUDE + text)).startswith(why)
+    assert bool(reason_about({"rm"}, facts_of(OF_CLAUDE + text))) is bool(why)
+    assert reason_about({"find"}, facts_of(OF_CLAUDE)) == "find is a function of the shell"
     packed = base64.b64encode(f"{text}\n".encode()).decode()
-    assert bool(redefined({"rm"}, f"{OF_CLAUDE}eval \"$(echo '{packed}' | base64 -d)\"\n")) is bool(why)
+    assert bool(reason_about({"rm"}, facts_of(f"{OF_CLAUDE}eval \"$(echo '{packed}' | base64 -d)\"\n"))) is bool(why)

@@ -3,8 +3,8 @@
 import pytest
 
 from tmpwarden.guard.programs.inline import Places, sed_writes, told_by_awk
-from tmpwarden.guard.programs.other_code import told_by_other_code
-from tmpwarden.guard.programs.python_code import told_by_python
+from tmpwarden.guard.programs.other_code import uses_of_other_code
+from tmpwarden.guard.programs.python_code import uses_of_python
 
 PLACES = Places("/home/u", "/tmp/s")
 HARMLESS = {
@@ -461,7 +461,7 @@ AWK = {
 
 
 def told(language: str, code: str) -> list[str] | None:
-    looked = told_by_python(code, PLACES) if language == "python" else told_by_other_code(language, code, PLACES)
+    looked = uses_of_python(code, PLACES) if language == "python" else uses_of_other_code(language, code, PLACES)
     return None if looked is None else [f"{one.mode} {one.field.stem}" for one in looked]
 
 

@@ -29,10 +29,10 @@ MAX_TEXT = 50_000
 def holds(wanted: list[str], simple: Simple, line: tuple[Simple, ...], unfiltered: bool) -> bool:
     """Is one of these sequences of words in what the command is told, by argument, here-document or pipe?"""
     sequences = [text.split() for text in wanted]
-    return any(_has(_words(text), sequences, unfiltered) for text in _told(simple, line))
+    return any(_has(_words(text), sequences, unfiltered) for text in _texts_of(simple, line))
 
 
-def _told(simple: Simple, line: tuple[Simple, ...]) -> Iterator[str]:
+def _texts_of(simple: Simple, line: tuple[Simple, ...]) -> Iterator[str]:
     """Its own words and its input; what others in the line say may be piped to it."""
     for word in simple.argv[1:]:
         if word is not None:
@@ -257,10 +257,10 @@ def _fits(row: Row, argv: tuple[str | None, ...], at: int, simple: Simple, scope
         return False
     if "context" in row and _is_trusted(row, given, scope):
         return False
-    return not row.get("check") or _checked(str(row["check"]), given, simple, scope)
+    return not row.get("check") or _passes_check(str(row["check"]), given, simple, scope)
 
 
-def _checked(check: str, given: Given, simple: Simple, scope: Scope) -> bool:
+def _passes_check(check: str, given: Given, simple: Simple, scope: Scope) -> bool:
 
     return CHECKS[check](given, simple, scope) if check in CHECKS else True
 

@@ -23,19 +23,19 @@ _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """allow, ask, deny or pass; `rewritten` and `paths` are what will really run, None where nothing changes."""
     if call.command is None:
-        from .filetools import following, judge_file_tool, with_tool_rules
+        from .filetools import follow_led_names, judge_file_tool, with_tool_rules
 
         if rules.redirect_tmp and call.tool in ("read", "search", "list"):
-            return following(call, rules, context)
+            return follow_led_names(call, rules, context)
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = study(call.command, context, budget)
     root = _leading(call.command, rules, context)
-    other, will_run = _led(call.command, sent, root, context, budget)
+    other, will_run = _lead(call.command, sent, root, context, budget)
     if other is None:
-        decision = _for_agent(_judged(sent, rules, context, budget), None, context)
+        decision = _for_agent(_judge_line(sent, rules, context, budget), None, context)
     else:
-        decision = _judged(will_run, rules, context, budget)
+        decision = _judge_line(will_run, rules, context, budget)
         if decision.verdict != DENY and not (decision.verdict == ASK and context.agent.has_ask):
             decision = _without_rewrite(decision, sent, other.text, rules, context, budget)
             decision = _for_agent(decision, other.text, context)
@@ -63,15 +63,15 @@ def _leading(command: str, rules: Rules, context: Context) -> "TempRoot | None":
     return TempRoot(scratch, context.place.tmp_roots, context.names_to_keep(), context.probes.look)
 
 
-def _led(
+def _lead(
     command: str, sent: Study, root: "TempRoot | None", context: Context, budget: Budget
 ) -> "tuple[Led | None, Study]":
     """The line with its fresh /tmp names in the scratch, and what that does; None where it stays as it is."""
     if root is None:
         return None, sent
-    from .leading import holds, led
+    from .leading import holds, lead_line
 
-    other = led(command, sent, root, cwd=context.place.cwd, environ=context.place.environ)
+    other = lead_line(command, sent, root, cwd=context.place.cwd, environ=context.place.environ)
     will_run = sent if other is None else study(other.text, context, budget, other.tree)
     return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
 
@@ -84,7 +84,7 @@ def _without_rewrite(
     if context.agent.keeps_rewrite and applied:
         decision.rewritten = other
         return decision
-    original = _judged(sent, rules, context, budget)
+    original = _judge_line(sent, rules, context, budget)
     if not applied:  # the text that runs is the one that was sent
         if _RANK[original.verdict] <= _RANK[PASS]:
             return Decision(PASS, commands=original.commands, fresh=original.fresh)
@@ -114,7 +114,7 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
     return decision
 
 
-def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> Decision:
+def _judge_line(studied: Study, rules: Rules, context: Context, budget: Budget) -> Decision:
     """Rules over every simple command of one line; the most restrictive word wins."""
     analysis = studied.analysis
     scope = Scope(rules, context, budget, analysis.commands)
@@ -133,7 +133,7 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
 
         why_not = why_no_allow(analysis.commands, context)
         worst = Judged(PASS, reason=f"no allow: {why_not}") if why_not else _with_basis(worst, each)
-    commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
+    commands = tuple((_visible_words(simple), judged.verdict, judged.rule) for simple, judged in each)
     names = scope.names
     decision = Decision(
         worst.verdict, worst.reason, rule=worst.rule, commands=commands, fresh=names.fresh, basis=worst.basis
@@ -158,5 +158,5 @@ def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules
     return max(verdicts, key=lambda judged: _RANK[judged.verdict], default=Judged(PASS))
 
 
-def _shown(simple: Simple) -> "tuple[str, ...]":
+def _visible_words(simple: Simple) -> "tuple[str, ...]":
     return tuple("$?" if word is None else word for word in simple.argv)

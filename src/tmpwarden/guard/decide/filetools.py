@@ -6,7 +6,7 @@ Their paths are never led elsewhere: an agent checks an edit against the file it
 from ...model.hot import ALLOW, ASK, DENY, PASS, TRUSTED, Decision, ToolCall
 from ..context import Context
 from ..nouns.analysis import ANY, READ, WRITE, Budget, PathUse
-from ..nouns.paths import normalised, resolved
+from ..nouns.paths import normal_form, resolve_path
 from ..rules.rule import Rule, Rules
 from .judge import NEVER, judge_file
 from .scope import Scope
@@ -36,7 +36,7 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     uses = [_use(path, _MODES.get(call.tool, ANY), context) for path in paths]
     if rules.never and (named := _never(call, uses, rules, context)):
         return Decision(DENY, f"This names or reads {named}, and nothing may ([guard] never).", rule=NEVER)
-    scope = Scope(rules, context, Budget(), said=_said(call.tool_input))
+    scope = Scope(rules, context, Budget(), said=_texts_in(call.tool_input))
     for use in uses if rules.owns and call.tool != "read" else ():
         scope.names.take_path(use.resolved)
     worst = max([judge_file(use, rules, scope) for use in uses], key=lambda judged: _RANK[judged.verdict])
@@ -52,16 +52,16 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     return decision
 
 
-def following(call: ToolCall, rules: Rules, context: Context) -> Decision:
+def follow_led_names(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """A tool that reads finds what an earlier command of the session was led to write. It grants nothing."""
-    from .leading import followed
+    from .leading import follow_name
     from .rewriting import TempRoot
 
     scratch, found = rules.scratch(context.place.scratch), {}
     if scratch is not None and context.agent.keeps_rewrite and context.agent.applies_rewrite_without_allow:
         root = TempRoot(scratch, context.place.tmp_roots, context.names_to_keep(), context.probes.look)
         named = [*call.paths, *(one for one in [call.tool_input.get("pattern")] if call.tool == "list")]
-        found = {value: moved for value in named if isinstance(value, str) and (moved := followed(value, root))}
+        found = {value: moved for value in named if isinstance(value, str) and (moved := follow_name(value, root))}
     moved_call = ToolCall(call.agent, call.tool, tool_input=call.tool_input, cwd=call.cwd, name=call.name)
     moved_call.paths = tuple([found.get(path, path) for path in call.paths])
     decision = with_tool_rules(judge_file_tool(moved_call, rules, context), call, rules, context)
@@ -79,12 +79,12 @@ def _never(call: ToolCall, uses: "list[PathUse]", rules: Rules, context: Context
     return Never(rules.never, context).why_file(uses, patterns, call.tool == "search")
 
 
-def _said(value: object) -> str:
+def _texts_in(value: object) -> str:
     """All texts in what the tool is given."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        return "\n".join([_said(each) for each in value])
+        return "\n".join([_texts_in(each) for each in value])
     return value if isinstance(value, str) else ""
 
 
@@ -93,12 +93,12 @@ def _use(path: str, mode: str, context: Context) -> PathUse:
         whole = context.place.shell_home + path[1:]
     else:
         whole = path if path[:1] == "/" else f"{context.place.cwd}/{path}"
-    return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.probes.look))
+    return PathUse(path, normal_form(whole), mode, resolved=resolve_path(whole, True, context.probes.look))
 
 
 def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: Context) -> Decision:
     """What was said about the paths of a call, and what a rule says about its tool: the stricter word wins."""
-    rule = _speaking(call, rules)
+    rule = _rule_for(call, rules)
     if rule is None or decision.verdict == DENY or (decision.verdict == ASK and rule.decision != DENY):
         return decision
     if rule.decision == ALLOW:
@@ -116,9 +116,9 @@ def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: C
 
 
 def has_rule(call: ToolCall, rules: Rules) -> bool:
-    return _speaking(call, rules) is not None
+    return _rule_for(call, rules) is not None
 
 
-def _speaking(call: ToolCall, rules: Rules) -> Rule | None:
+def _rule_for(call: ToolCall, rules: Rules) -> Rule | None:
     speaking = (rule for decision in (DENY, ASK, ALLOW) for rule in rules.of("tools", decision))
     return next((rule for rule in speaking if rule.names(call.name)), None)

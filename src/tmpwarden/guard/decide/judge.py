@@ -25,7 +25,7 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         if rule.decision == DENY:
             hit = _hit(rule, simple, scope)
             if hit == YES:
-                return _spoken(rule, simple, scope)
+                return _word_of(rule, simple, scope)
             if hit == MAYBE:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
     if rules.commands and (said := _by_words(rules, simple, scope, DENY)) is not None:
@@ -42,7 +42,7 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
             is_told = hit == YES or simple.remote
-            return _spoken(rule, simple, scope) if is_told else Judged(ASK, rule.label, _not_proven(simple))
+            return _word_of(rule, simple, scope) if is_told else Judged(ASK, rule.label, _not_proven(simple))
     if doubts:
         return doubts[0]
     if may_allow:
@@ -57,7 +57,7 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         return Judged(ALLOW, INSIDE, INSIDE_REASON, TRUSTED)
     if takes and rules.default != DENY and (rules.trusts_inside or not is_by_star):
         return kept
-    return _unspoken(rules, simple.text or simple.name or "this")
+    return _default_word(rules, simple.text or simple.name or "this")
 
 
 def _as_named(simple: Simple, scope: Scope) -> Simple | None:
@@ -81,7 +81,7 @@ _MORE = frozenset(
 _WRITTEN = ("path_written", "path_into", "code", "path_entered")
 
 
-def _unspoken(rules: Rules, what: str) -> Judged:
+def _default_word(rules: Rules, what: str) -> Judged:
     return Judged(rules.default, reason="" if rules.default == PASS else f"no rule covers {what}")
 
 
@@ -99,7 +99,7 @@ def _by_words(rules: Rules, simple: Simple, scope: Scope, decision: str) -> Judg
     return said
 
 
-def _spoken(rule: Rule, simple: Simple, scope: Scope) -> Judged:
+def _word_of(rule: Rule, simple: Simple, scope: Scope) -> Judged:
     reason = rule.description or f"{rule.decision} rule {rule.label}: {simple.text or simple.name or 'redirect'}"
     return Judged(rule.decision, rule.label, _with_alternative(reason, rule, scope))
 
@@ -177,11 +177,11 @@ def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:
 
 
 def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
-    place = landing(use) or _seen(use, scope)
+    place = landing(use) or _visible_place(use, scope)
     return place is not None and any(is_within(place, root) for root in roots)
 
 
-def _seen(use: PathUse, scope: Scope) -> str | None:
+def _visible_place(use: PathUse, scope: Scope) -> str | None:
     """Where a pattern leads that is read or written: nowhere else, if its directory holds no link."""
     if not use.is_glob or use.resolved is None or not scope.is_plain(use.resolved, False):
         return None
@@ -258,4 +258,4 @@ def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
 
         if file_stays_inside(use, scope):
             return Judged(ALLOW, INSIDE, INSIDE_REASON, TRUSTED)
-    return _unspoken(rules, use.raw)
+    return _default_word(rules, use.raw)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..nouns.analysis import APPEND, CREATE, WRITE, Simple
 from ..nouns.names import names
 from ..programs.table import has
-from .rewriting import HIDDEN, Edit, TempRoot, edit_of, edited, retold, shown
+from .rewriting import HIDDEN, Edit, TempRoot, apply_edits, edit_of, edit_tree, visible_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def may_name(command: str, roots: tuple[str, ...]) -> bool:
     return "$'" not in command and any(f"{root}/" in _unquoted(command) for root in roots)
 
 
-def led(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Container[bytes]) -> Led | None:
+def lead_line(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Container[bytes]) -> Led | None:
     """None: the line stays as it is. Whether the result means the same is for its own study to say (`holds`).
 
     The tree of `studied` becomes that of the new text.
@@ -69,14 +69,14 @@ def led(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Cont
     exports = any(_exports(simple) for simple in simples)
     for name, sites in _by_name(studied.sites, root).items():
         made = _edits_for(sites, command, root, None if exports else environ)
-        is_left = _mentions(_unquoted(edited(command, made) or command), name, root)
+        is_left = _mentions(_unquoted(apply_edits(command, made) or command), name, root)
         if made and not is_left and _may_go(name, sites, studied, root):
             changed += [(site.word, edit) for site, edit in zip(sites, made, strict=True)]
             places[f"{root.roots[0]}/{name}"] = f"{root.scratch}/{name}"
-    after = edited(command, [edit for _, edit in changed]) if changed else None
+    after = apply_edits(command, [edit for _, edit in changed]) if changed else None
     if after is None or studied.tree is None:
         return None
-    return Led(after, retold(studied.tree, command, changed), places)
+    return Led(after, edit_tree(studied.tree, command, changed), places)
 
 
 def holds(given: Led, will_run: Study) -> bool:
@@ -129,7 +129,7 @@ def _looks_into(text: str, base: str) -> bool:
     return False
 
 
-def followed(value: str, root: TempRoot) -> str:
+def follow_name(value: str, root: TempRoot) -> str:
     """The path of a file tool, where only the scratch has what it names; "" elsewhere."""
     for place, moved in led_before(value, root).items():
         if value == place or value.startswith(f"{place}/"):
@@ -141,7 +141,7 @@ def _by_name(sites: tuple[Site, ...], root: TempRoot) -> dict[str, list[Site]]:
     """The words of the line by the entry of the temp root that they lie at or in."""
     found: dict[str, list[Site]] = {}
     for site in sites:
-        rest = root.rest_of(shown(site)[site.offset :])
+        rest = root.rest_of(visible_text(site)[site.offset :])
         name = (rest or "").partition("/")[0]
         if name and HIDDEN not in name and ".." not in (rest or "").split("/"):
             found.setdefault(name, []).append(site)

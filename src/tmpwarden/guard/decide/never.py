@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...text import is_within
 from ..nouns.analysis import DELETE, PathUse, Simple
-from ..nouns.paths import joined, normalised, real
+from ..nouns.paths import normal_form, path_from, real
 from ..programs.table import has, language_of, program
 from .untouchable import may_match
 
@@ -49,7 +49,7 @@ class Never:
         self._spelled: list[tuple[str, str]] = []  # as they may stand in code
         for path in paths:
             whole = context.place.home + path[1:] if path[:2] == "~/" else path
-            for place in {normalised(whole), real(whole, context.probes.look) or whole}:
+            for place in {normal_form(whole), real(whole, context.probes.look) or whole}:
                 self._places.append((place, path))
             self._spelled.append((whole, path))
             if is_within(whole, context.place.home):
@@ -115,12 +115,12 @@ class Never:
             return ""
         for piece in _pieces(word):
             for directory in self._directories(simple):
-                whole = joined(directory, piece)
-                found = self._at_or_in(normalised(whole)) if whole else ""
+                whole = path_from(directory, piece)
+                found = self._at_or_in(normal_form(whole)) if whole else ""
                 if not found and whole and any(c in piece for c in "*?["):
                     found = self._matched(whole, simple)
                 if not found and directory != simple.cwd and piece[0] != "/" and _reads_below(simple):
-                    found = self._around(normalised(whole or "/"))  # tar -C ~ .
+                    found = self._around(normal_form(whole or "/"))  # tar -C ~ .
                 if found:
                     return found
         return ""
@@ -129,7 +129,7 @@ class Never:
         """Where a relative word may lie: here, or in a directory around one of the places that the command names."""
         if simple.name in _ONLY_NAMES:
             return [simple.cwd]
-        words = [word for word in simple.argv[1:] if word and word[0] == "/" and self._around(normalised(word))]
+        words = [word for word in simple.argv[1:] if word and word[0] == "/" and self._around(normal_form(word))]
         around = [use.path for use in simple.paths if not use.is_glob and self._around(use.path)]
         return [simple.cwd, *words, *around]
 
@@ -137,7 +137,7 @@ class Never:
         """A pattern that may stand for one of them, for what lies in it, or for a directory whose content is read."""
         whole = pattern if pattern[:1] != "~" else self._home + pattern[1:]
         if whole[:1] != "/" or not any(c in whole for c in "*?["):
-            return self._at_or_in(normalised(whole)) if whole[:1] == "/" else ""
+            return self._at_or_in(normal_form(whole)) if whole[:1] == "/" else ""
         parts = [part for part in whole.split("/") if part and part != "."]
         is_only_name = simple is not None and simple.name in _ONLY_NAMES
         for place, said in self._places:
@@ -190,7 +190,7 @@ def _is_found_file(use: PathUse, simple: Simple) -> bool:
 def _is_entered(use: PathUse, simple: Simple) -> bool:
     words = simple.argv
     entered = [words[at + 1] or "" for at in range(len(words) - 1) if words[at] in _ENTERED]
-    return any(word[:1] == "/" and use.path == normalised(word) for word in entered)
+    return any(word[:1] == "/" and use.path == normal_form(word) for word in entered)
 
 
 def _is_key(word: str, simple: Simple) -> bool:

@@ -6,7 +6,7 @@ copies into the way cannot. What is not proven here is not denied, it only gets 
 
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
-from ..nouns.paths import joined, normalised, real
+from ..nouns.paths import normal_form, path_from, real
 from ..programs.table import has, program
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ def is_known_in_full(simple: Simple, environ: "Mapping[bytes, bytes]") -> bool:
 
 def _is_a_path(word: str, simple: Simple) -> bool:
     """One that was looked at, not a suffix with a slash in it."""
-    whole = normalised(joined(simple.cwd, word) or "/")
+    whole = normal_form(path_from(simple.cwd, word) or "/")
     return word[:1] == "-" or any(use.is_glob or use.path == whole for use in simple.paths)
 
 

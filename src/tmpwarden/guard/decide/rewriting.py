@@ -101,7 +101,7 @@ SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 Edit = tuple[int, int, str]
 
 
-def edited(command: str, edits: list[Edit]) -> str | None:
+def apply_edits(command: str, edits: list[Edit]) -> str | None:
     """Apply them; two that overlap are none."""
     pieces, at = [], 0
     for start, end, text in sorted(set(edits)):
@@ -112,14 +112,14 @@ def edited(command: str, edits: list[Edit]) -> str | None:
     return "".join(pieces) + command[at:]
 
 
-def shown(site: Site) -> str:
+def visible_text(site: Site) -> str:
     """The unquoted word; what is not literal in it is hidden."""
     return "".join([part.text if part.kind == LITERAL else HIDDEN for part in site.word.parts])
 
 
 def edit_of(site: Site, root: TempRoot, command: str) -> Edit | None:
     """Replace the root where it stands in one piece, else the whole word if all of it is literal."""
-    word, start = shown(site), site.offset
+    word, start = visible_text(site), site.offset
     end = start + root.end_of_root(word[start:])
     at = 0
     for part in site.word.parts:
@@ -154,7 +154,7 @@ def _fitting(text: str, quote: str, is_nested: bool) -> str | None:
     return text if quote == "'" or not any(c in '"\\$`' for c in text) else None
 
 
-def retold(tree: Sequence, command: str, changed: list[tuple[Word, Edit]]) -> Sequence | None:
+def edit_tree(tree: Sequence, command: str, changed: list[tuple[Word, Edit]]) -> Sequence | None:
     """The same tree with the edits in these words, as the edited text would be read; None: that has to be done."""
     edits = {id(word): edit for word, edit in changed}
     words = {id(word): word for word, _ in changed}

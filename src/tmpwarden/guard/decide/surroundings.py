@@ -38,10 +38,10 @@ def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
     if shell not in _SHELLS:
         return f"{shell} may read it in another way"
     run = {name for simple in commands for name in (simple.name, *simple.wrappers) if name}
-    return _inherited(run, context) or _defined(run, context)
+    return _why_environment(run, context) or _why_startup(run, context)
 
 
-def _inherited(run: "set[str]", context: "Context") -> str:
+def _why_environment(run: "set[str]", context: "Context") -> str:
     """By our own environment, and by that of the `sh` in front of this hook, which may have dropped or emptied some."""
     own = {key.decode("utf-8", "replace"): value for key, value in context.place.environ.items()}
     lost = frozenset() if context.probes.inherited is None else context.probes.inherited()
@@ -61,24 +61,20 @@ def _inherited(run: "set[str]", context: "Context") -> str:
     return ""
 
 
-def _defined(run: "set[str]", context: "Context") -> str:
+def _why_startup(run: "set[str]", context: "Context") -> str:
     if context.probes.startup is None:
         return ""
     for loaded in context.probes.startup():
         if loaded is None:
             return "what the shell loads before the command cannot be read"
-        found = _about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)
+        found = reason_about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)
         if found:
             return found
     return ""
 
 
-def redefined(run: "set[str]", text: str) -> str:
+def reason_about(run: "set[str]", facts: "dict[str, str]") -> str:
     """What a start-up file or a snapshot says about these names, or about all: "" if nothing."""
-    return _about(run, facts_of(text))
-
-
-def _about(run: "set[str]", facts: "dict[str, str]") -> str:
     told = [facts[name] for name in (_ALL, *sorted(run)) if name in facts]
     odd = [name for name in run if name not in _ODD and not _NAME.issuperset(name)]
     return told[0] if told else f"{odd[0]} may be something else in the shell" if odd else ""
@@ -86,7 +82,7 @@ def _about(run: "set[str]", facts: "dict[str, str]") -> str:
 
 def facts_of(text: str) -> "dict[str, str]":
     """Each name that the text gives another meaning, with the reason; under "" what speaks about all commands."""
-    text = "\n".join(_in_force(_unpacked(text)))
+    text = "\n".join(_in_force(_unpack(text)))
     found = [_of_option(text, option) for option in _OPTIONS]
     flat = text.lower().replace("_", "")
     found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
@@ -241,7 +237,7 @@ def _is_no_call(before: str, after: str) -> bool:
     return words[-1:] in (["unalias"], ["hash"], ["type"]) or words[-2:] in (["typeset", "-f"], ["command", "-v"])
 
 
-def _unpacked(text: str) -> "list[str]":
+def _unpack(text: str) -> "list[str]":
     """The text, and the functions that a snapshot holds as base64: eval "$(echo '...' | base64 -d)"."""
     if "base64 -d" not in text:
         return [text]

@@ -8,7 +8,7 @@ from ...agent_facts import FACTS
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.names import names
-from ..nouns.paths import is_sink, joined, landing, normalised, real
+from ..nouns.paths import is_sink, landing, normal_form, path_from, real
 from .leading import READABLE, is_readable
 from .untouchable import is_wild
 
@@ -142,7 +142,7 @@ def _named(simple: Simple) -> "list[str]":
     for word in simple.argv[1:]:
         for piece in {word or "", (word or "").rpartition("=")[2], (word or "")[2:] if (word or "")[:1] == "-" else ""}:
             if piece[:1] in ("/", "~") or ".." in piece.split("/"):
-                found.append(normalised(joined(simple.cwd, piece) or "/"))
+                found.append(normal_form(path_from(simple.cwd, piece) or "/"))
     return [path for path in found if not is_sink(path)]
 
 

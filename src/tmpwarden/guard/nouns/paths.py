@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_CLIMBS = 64
 
 
-def normalised(path: str) -> str:
+def normal_form(path: str) -> str:
     """Absolute, without . and .. and doubled slashes; as bash's cd does it, by the letters alone."""
     if "/." not in path and "//" not in path and (path[-1] != "/" or path == "/"):
         return path
@@ -30,18 +30,18 @@ def normalised(path: str) -> str:
     return "/" + "/".join(kept)
 
 
-def joined(cwd: str | None, path: str) -> str | None:
+def path_from(cwd: str | None, path: str) -> str | None:
     if path.startswith("/"):
         return path
     return None if cwd is None else f"{cwd}/{path}"
 
 
-def resolved(path: str, follows: bool, look: Look) -> str | None:
+def resolve_path(path: str, follows: bool, look: Look) -> str | None:
     """Where it really lies. `follows`: its last component too, where a program would follow a link."""
     if "/../" in path or path.endswith("/.."):
         return _climbing(path, follows, look)
     follows = follows or path.endswith(("/", "/."))
-    path = normalised(path)
+    path = normal_form(path)
     if path == "/":
         return "/"
     parent = look(path + "/_" if follows else path)[0]
@@ -56,13 +56,13 @@ def _climbing(path: str, follows: bool, look: Look) -> str | None:
     for name in path.split("/"):
         if name == "..":
             climbed += 1
-            real = resolved(here or "/", True, look)
+            real = resolve_path(here or "/", True, look)
             if real is None or climbed > MAX_CLIMBS:
                 return None
             here = real.rsplit("/", 1)[0]
         elif name and name != ".":
             here = f"{here}/{name}"
-    return resolved(here or "/", follows or path.endswith(("/", "/.", "/..")), look)
+    return resolve_path(here or "/", follows or path.endswith(("/", "/.", "/..")), look)
 
 
 def uses(field: Field, offset: int, mode: str, cwds: tuple[str | None, ...], look: Look, source: str) -> list[PathUse]:
@@ -74,14 +74,14 @@ def uses(field: Field, offset: int, mode: str, cwds: tuple[str | None, ...], loo
     path = field.stem[offset:]
     found = []
     for cwd in cwds if not path.startswith("/") else (None,):
-        full = joined(cwd, path)
+        full = path_from(cwd, path)
         if full is None:
             found.append(PathUse(raw, None, mode, span=span))
         elif field.pattern_at >= offset:
             found.append(_pattern_use(raw, full, field.pattern_at - offset + len(full) - len(path), mode, look, span))
         else:
-            real = resolved(full, mode != DELETE and mode != CREATE, look)
-            found.append(PathUse(raw, normalised(full), mode, resolved=real, span=span))
+            real = resolve_path(full, mode != DELETE and mode != CREATE, look)
+            found.append(PathUse(raw, normal_form(full), mode, resolved=real, span=span))
     return found
 
 
@@ -89,12 +89,12 @@ def _pattern_use(raw: str, full: str, at: int, mode: str, look: Look, span: tupl
     """Whatever matches lies in the directory before the pattern, unless the pattern is a directory that is a link."""
     directory = full[: full.rindex("/", 0, at + 1) + 1]
     pattern = full[len(directory) :]
-    use = PathUse(raw, normalised(directory), mode, is_glob=True, span=span)
-    use.pattern = (normalised(directory), pattern)
+    use = PathUse(raw, normal_form(directory), mode, is_glob=True, span=span)
+    use.pattern = (normal_form(directory), pattern)
     if pattern.startswith("."):
         use.path = None  # .* has been known to match ..
     elif "/" not in pattern and mode in (DELETE, CREATE, READ):
-        use.resolved = resolved(directory, True, look)
+        use.resolved = resolve_path(directory, True, look)
     elif "/.." in pattern:
         use.path = None
     return use

@@ -46,7 +46,7 @@ class Value:
 UNKNOWN = Value(None)
 
 
-def merged(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...]:
+def merge_sites(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...]:
     """Each once, and not more than anybody could follow."""
     return first + tuple([site for site in second if site not in first])[: MAX_SITES - len(first)] if second else first
 
@@ -140,7 +140,7 @@ def _joined_variables(first: State, second: State) -> dict[str, Value]:
         ):
             joined[name] = one
         else:
-            joined[name] = Value(None, merged(one.sites if one else (), other.sites if other else ()))
+            joined[name] = Value(None, merge_sites(one.sites if one else (), other.sites if other else ()))
     return joined
 
 

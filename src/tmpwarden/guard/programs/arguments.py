@@ -6,7 +6,7 @@ from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.names import names
 from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
-from .options import Argument, Parsed, by_row, copied, is_on_a_host, is_url, parse, plain_arguments
+from .options import Argument, Parsed, by_row, copy_arguments, is_on_a_host, is_url, parse, plain_arguments
 from .table import Program, program
 
 # what programs call the place they write to: the whole name, or a word in it that ends in one of the others
@@ -204,7 +204,7 @@ def _install(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
     if parsed.has("d", "directory"):
         return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
-    return parsed.found + copied("copied", parsed)
+    return parsed.found + copy_arguments("copied", parsed)
 
 
 def _tee(known: Program, fields: list[Field]) -> list[Argument]:

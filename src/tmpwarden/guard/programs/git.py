@@ -147,12 +147,12 @@ class GitInvocation:
         elif command == "grep" and (pager := _pager(fields)) is not None:
             self.code.append(pager)
         elif command == "bisect" and first == "run":
-            self.code.append(_joined(fields[2:]))
+            self.code.append(_as_code(fields[2:]))
         elif command == "submodule" and first == "foreach":
             words = fields[fields.index(plain[0]) + 1 :]
             while words and words[0].text in ("--recursive", "--quiet", "-q"):
                 words = words[1:]
-            self.code.append(_joined(words))
+            self.code.append(_as_code(words))
         else:
             self.arguments += plain_arguments(known.plain, parsed)
 
@@ -199,7 +199,7 @@ def _rest(field: Field, offset: int) -> Field:
     return Field(None if field.text is None else field.text[offset:], None, field.sites)
 
 
-def _joined(fields: list[Field]) -> Field:
+def _as_code(fields: list[Field]) -> Field:
     """As code for a shell: one word is code, several are the words of a command."""
     if len(fields) == 1:
         return fields[0]

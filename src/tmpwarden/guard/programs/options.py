@@ -155,7 +155,7 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
         # the mode of /dev/null is everybody's: to change it is no writing to it
         return [Argument(field, 0, DELETE if is_sink(field.text or "") else WRITE) for field in files]
     if kind in ("copied", "moved", "linked"):
-        return copied(kind, parsed)
+        return copy_arguments(kind, parsed)
     if kind == "first_read":
         return [Argument(field, 0, READ if not at else WRITE) for at, field in enumerate(plain) if field.text != "-"]
     if kind == "first_written":
@@ -167,7 +167,7 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
     return [Argument(field, 0, mode) for field in files if kind == "written" or not is_url(field)]
 
 
-def copied(kind: str, parsed: Parsed) -> list[Argument]:
+def copy_arguments(kind: str, parsed: Parsed) -> list[Argument]:
     plain = parsed.plain
     if not plain:
         return []

@@ -146,7 +146,7 @@ _READING = names(
 )
 
 
-def told_by_other_code(
+def uses_of_other_code(
     language: str, code: str, places: Places, options: tuple[str, ...] = ()
 ) -> list[Argument] | None:
     """What the code does to files; None where that cannot be said, and for a language that is not in the table."""

@@ -82,7 +82,7 @@ class _HiddenError(Exception):
     """Something in the code cannot be read, deletes, or runs what is not known."""
 
 
-def told_by_python(code: str, places: Places) -> list[Argument] | None:
+def uses_of_python(code: str, places: Places) -> list[Argument] | None:
     """What the code does to files, and what it runs; None where that cannot be said."""
     if len(code) > MAX_LENGTH:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
-from ..nouns.paths import joined, normalised, resolved
+from ..nouns.paths import normal_form, path_from, resolve_path
 from ..nouns.state import MAX_CWDS, UNKNOWN, State, Value, join
 from ..shell.cursor import NAME, NAME_START
 from .expand import DASH, as_value, refuse_text
@@ -22,14 +22,13 @@ def source_file(shell: Shell, call: Invocation, state: State) -> Ways:
     tell(shell, call, state)
     if len(call.fields) > 1 and (call.fields[1].text or "").startswith("/dev/"):
         shell.refuse("the shell is given code that is not known")
-    path = joined(state.cwds[0], call.fields[1].text or "") if len(call.fields) > 1 and len(state.cwds) == 1 else None
-    written = None
-    if path is not None and shell.commands:
-        from .written import written_before  # rare, and every hook pays for each module
+    if len(call.fields) > 1 and len(state.cwds) == 1 and shell.commands:
+        from .written import text_written_to  # rare, and every hook pays for each module
 
-        written = written_before(shell, normalised(path))
-    if written is not None:
-        state = join(*simulate_code(shell, Field(written, None), state, ".")) or state
+        path = path_from(state.cwds[0], call.fields[1].text or "")
+        written = text_written_to(shell, normal_form(path)) if path is not None else None
+        if written is not None:
+            state = join(*simulate_code(shell, Field(written, None), state, ".")) or state
     is_venv = len(call.fields) == 2 and (call.fields[1].text or "").endswith("/bin/activate")
     after = state if is_venv else state.forgetting()
     after = after.doubting("a file that was sourced may have changed what names mean")
@@ -103,7 +102,7 @@ def declare(shell: Shell, call: Invocation, state: State) -> Ways:
     values: dict[str, Value] = {}
     exported = []
     for field in call.fields[1:]:
-        declared = field.declares or _declared(field)
+        declared = field.declares or _quoted_declaration(field)
         if declared is None and field.text is not None and field.text.startswith(("-", "+")):
             options += field.text[1:]
         elif declared is None and field.text is None:
@@ -145,9 +144,9 @@ def read_names(shell: Shell, call: Invocation, state: State) -> Ways:
             values[name] = UNKNOWN
     plain = [field.text or "" for field in call.fields[1:] if (field.text or "")[:1] != "-"]
     if call.fields[0].text == "read" and len(plain) == 1 and shell.before and not call.redirects and call.body is None:
-        from .listing import listed  # rare, and every hook pays for each module
+        from .listing import list_names  # rare, and every hook pays for each module
 
-        found = listed(shell.before)
+        found = list_names(shell.before)
         if found is not None and len(found) == 1:
             values[plain[0]] = as_value(found[0])  # git ls-files '*.orig' | while read -r f
             state = state.doubting("which names are listed is not known")
@@ -223,7 +222,7 @@ def shift_arguments(shell: Shell, call: Invocation, state: State) -> Ways:
     return after, after
 
 
-def _declared(field: Field) -> tuple[str, Value] | None:
+def _quoted_declaration(field: Field) -> tuple[str, Value] | None:
     """NAME=value that was quoted as a whole."""
     name, equals, value = (field.text or "").partition("=")
     if not equals or not name or name[0] not in NAME_START:
@@ -251,12 +250,12 @@ def change_directory(shell: Shell, call: Invocation, state: State) -> Ways:
         there = state.before if len(state.before) <= MAX_CWDS else (None,)
         after = state.copy(cwds=there, before=state.cwds)
         return after.doubting("cd - goes where the shell was before"), state
-    after = moved(shell, words, state).copy(before=state.cwds)
+    after = move_shell(shell, words, state).copy(before=state.cwds)
     is_there = len(words) == 1 and all(cwd is None or shell.look(f"{cwd}/.")[1] for cwd in after.cwds)
     return after, state.copy(before=state.cwds) if is_there else state  # it will not fail: `cd a; cd -` comes back
 
 
-def moved(shell: Shell, values: list[Field], state: State) -> State:
+def move_shell(shell: Shell, values: list[Field], state: State) -> State:
     """Where cd leads; afterwards every directory is unknown if it cannot be told."""
     is_physical = False
     while values and values[0].text in ("-L", "-P", "-e", "-@", "--", "-LP", "-PL"):
@@ -276,16 +275,16 @@ def moved(shell: Shell, values: list[Field], state: State) -> State:
         return state.at((None,)).doubting("CDPATH says where cd goes")
     if not target:
         return state
-    full = [joined(cwd, target) for cwd in state.cwds]
+    full = [path_from(cwd, target) for cwd in state.cwds]
     if is_physical:
-        return state.at(tuple([None if path is None else resolved(path, True, shell.look) for path in full]))
+        return state.at(tuple([None if path is None else resolve_path(path, True, shell.look) for path in full]))
     return state.at(tuple([None if path is None else _logical(shell, path) for path in full]))
 
 
 def _logical(shell: Shell, path: str) -> str | None:
     """By the letters; where that is no directory, bash goes through the links after all."""
-    plain = normalised(path)
-    if ".." in path and resolved(path, True, shell.look) != resolved(plain, True, shell.look):
+    plain = normal_form(path)
+    if ".." in path and resolve_path(path, True, shell.look) != resolve_path(plain, True, shell.look):
         return None
     return plain
 
@@ -300,7 +299,7 @@ def push_directory(shell: Shell, call: Invocation, state: State) -> Ways:
     plain(shell, call, state, "cd")
     if len(call.fields) == 1 or (call.fields[1].text or "+").startswith(("+", "-")):
         return state.at((None,)), state
-    after = moved(shell, call.fields[1:], state).copy()
+    after = move_shell(shell, call.fields[1:], state).copy()
     after.stack = (*state.stack, state.cwds)
     return after, state
 

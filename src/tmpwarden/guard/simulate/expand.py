@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..nouns.analysis import Simple
 from ..nouns.fields import Builder, Field, is_other_in_zsh
 from ..nouns.names import LISTS, PROMPTS, names
-from ..nouns.paths import joined
-from ..nouns.state import UNKNOWN, State, Value, merged
+from ..nouns.paths import path_from
+from ..nouns.state import UNKNOWN, State, Value, merge_sites
 from ..programs.options import parse
 from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Assignment, Part, Word
@@ -166,7 +166,7 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
             builder.add_number()
         return
     value = parameter(shell, part, state)
-    builder.sites = merged(builder.sites, value.sites)
+    builder.sites = merge_sites(builder.sites, value.sites)
     if splits and value.text is None and _may_split(value.stem, state):
         builder.add_unknown()
     elif value.text is None and value.stem is not None:
@@ -266,9 +266,9 @@ def _top(shell: Shell, state: State) -> str:
 
 
 def _listed(commands: list[Simple], state: State) -> list[Field] | None:
-    from .listing import listed  # rare, and every hook pays for each module
+    from .listing import list_names  # rare, and every hook pays for each module
 
-    return None if _may_split("/", state) else listed(commands)
+    return None if _may_split("/", state) else list_names(commands)
 
 
 def _add_tilde(shell: Shell, builder: Builder, user: str, state: State) -> None:
@@ -344,6 +344,8 @@ def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | Non
     """What stands for $(mktemp ...), a name that nobody has yet; None if that is not all, or its place is unknown."""
     if len(commands) != 1 or commands[0].argv[:1] != ("mktemp",) or "mktemp" in state.functions:
         return None
+    if any(doubt.endswith("is changed") for doubt in commands[0].doubts):
+        return None  # by a PATH of the line it may be another program
     argv = commands[0].argv
     if None in argv or any(word in ("-u", "--dry-run") or "=" in (word or "") for word in argv):
         return None
@@ -357,7 +359,7 @@ def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | Non
     if not told or ".." in template or "XXX" not in template:
         return None
     where = template if template.startswith("/") else f"{told}/{template}"
-    return joined(state.cwds[0], where) if len(state.cwds) == 1 else None
+    return path_from(state.cwds[0], where) if len(state.cwds) == 1 else None
 
 
 SOCKETS = ("PGHOST", "SSH_AUTH_SOCK", "TMUX_TMPDIR", "MYSQL_UNIX_PORT")  # variables that lead to other programs
@@ -377,7 +379,7 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
     if assignment.items is not None:
         for item in assignment.items:
             for field in expand(shell, item, state):
-                noted(shell, field, state)
+                note_word(shell, field, state)
         return UNKNOWN
     word = assignment.value
     if word is None or assignment.index is not None:
@@ -388,13 +390,13 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
     field = expand_single(shell, word.parts, word, state) if word.parts else Field("", word)
     if word.parts and shell.in_text and assignment.name not in SOCKETS:
         site = shell.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
-        field.sites = merged((site,), field.sites)
+        field.sites = merge_sites((site,), field.sites)
     take_setting(shell, assignment.name, field.text, state)
     if assignment.is_append:
         shell.doubt(DASH)  # to which NAME+=value is a command
         before = shell.variable(assignment.name, state)
         both = before.text + field.text if before.text is not None and field.text is not None else None
-        return Value(both, merged(field.sites, before.sites))
+        return Value(both, merge_sites(field.sites, before.sites))
     return as_value(field)
 
 
@@ -433,7 +435,7 @@ def _is_of_the_system(library: str) -> bool:
     return "/" not in library or (library.startswith(_OF_THE_SYSTEM) and ".." not in library)
 
 
-def declared(shell: Shell, assignment: Assignment, state: State) -> Field:
+def declaration_of(shell: Shell, assignment: Assignment, state: State) -> Field:
     """NAME=value behind export: one argument to the program, remembered until it says what to do with it."""
     value = assigned_value(shell, assignment, state)
     word = assignment.value
@@ -449,9 +451,9 @@ def declared(shell: Shell, assignment: Assignment, state: State) -> Field:
     return field
 
 
-def noted(shell: Shell, field: Field, state: State) -> Field:
+def note_word(shell: Shell, field: Field, state: State) -> Field:
     if field.word is not None and shell.in_text and field.word.parts and field.word.parts[0].kind == LITERAL:
-        field.sites = merged((shell.site(field.word, 0, ""),), field.sites)
+        field.sites = merge_sites((shell.site(field.word, 0, ""),), field.sites)
     return field
 
 

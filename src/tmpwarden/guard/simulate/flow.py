@@ -9,7 +9,19 @@ from ..nouns.paths import is_descriptor
 from ..nouns.state import UNKNOWN, State, join, same
 from ..programs.options import Argument
 from ..shell.syntax import AndOr, Assignment, Node, Pipeline, Redirect, Sequence, SimpleCommand, Unreadable, Word
-from .expand import DASH, ZSH, as_value, assign, calculate, declared, discard, expand, expand_single, noted, refuse_code
+from .expand import (
+    DASH,
+    ZSH,
+    as_value,
+    assign,
+    calculate,
+    declaration_of,
+    discard,
+    expand,
+    expand_single,
+    note_word,
+    refuse_code,
+)
 from .shell import Shell, Ways
 
 REDIRECT_MODES = {
@@ -19,13 +31,13 @@ REDIRECT_MODES = {
 
 def open_files(shell: Shell, node: Node, state: State) -> State:
     """The redirects behind a compound command."""
-    redirects = opened(shell, node.redirects, state)
+    redirects = open_redirects(shell, node.redirects, state)
     if redirects:
         shell.emit(Invocation(node, [], redirects, None), [], state)
     return shell.take_assigned(state)
 
 
-def opened(shell: Shell, redirects: list[Redirect], state: State) -> list[PathUse]:
+def open_redirects(shell: Shell, redirects: list[Redirect], state: State) -> list[PathUse]:
     found: list[PathUse] = []
     for redirect in redirects:
         op, target = redirect.op, redirect.target
@@ -278,7 +290,7 @@ def simulate_for(shell: Shell, node: For, state: State) -> Ways:
     shell.in_order = False
     values: list[Field] = []
     for word in node.words or ():
-        values += [noted(shell, field, state) for field in expand(shell, word, state)]
+        values += [note_word(shell, field, state) for field in expand(shell, word, state)]
     state = shell.after_calculating(node, state)
     if node.words is None and state.positional is not None:
         values = [Field(text, None) for text in state.positional]
@@ -304,14 +316,14 @@ KEEPING = names("break : . continue eval exec exit export readonly return set sh
 
 
 def simulate_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
-    redirects = opened(shell, node.redirects, state) if node.redirects else []
+    redirects = open_redirects(shell, node.redirects, state) if node.redirects else []
     fields: list[Field] = []
     shell.processes = 0
     for word in node.words:
         if isinstance(word, Word):
             fields += expand(shell, word, state)
         else:
-            fields.append(declared(shell, word, state))
+            fields.append(declaration_of(shell, word, state))
     before = changed = shell.take_assigned(state)
     for assignment in node.assignments:  # bash, too, expands the words first
         changed = assign(shell, assignment, changed)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from ..nouns.analysis import CODE, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
-from ..nouns.paths import joined as joined_path
-from ..nouns.paths import normalised
+from ..nouns.paths import normal_form
+from ..nouns.paths import path_from as joined_path
 from ..nouns.state import State, join, same
 from ..programs.arguments import arguments
 from ..programs.options import Argument, parse
 from ..programs.table import Program, has, is_known, language_of, program
 from ..shell.syntax import COMMAND, LITERAL, PARAMETER
 from .expand import expand_single
-from .plain import child_state, joined, plain, simulate_code, tell, value_of
+from .plain import as_one_field, child_state, plain, simulate_code, tell, value_of
 from .shell import Shell, Ways
 from .wrappers import is_name, simulate_wrapped, unwrap
-from .written import written_before
+from .written import text_written_to
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 _RUNS_FILES = ("--test", "-S")  # node: those that it finds; php: a server of scripts
@@ -36,11 +36,13 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     code = _code(call, known)
     if code is None:
         return _run_script(shell, name, call, state)
-    if code.text is None and call.body is None and code.word is None and (piped := _piped(shell)) is not None:
+    if code.text is None and call.body is None and code.word is None and (piped := _piped_script(shell)) is not None:
         code = Field(piped, None)
         if not piped:
             return tell(shell, call, state)
-    told = None if code.text is None or _is_opened_oddly(name, call.fields) else told_by(name, code.text, shell, state)
+    told = None
+    if code.text is not None and not _is_opened_oddly(name, call.fields):
+        told = uses_of_code(name, code.text, shell, state)
     if told is None:
         shell.refuse(f"{name} is given code")
     return _tell_looked_at(shell, call, told or [], state)
@@ -57,9 +59,9 @@ def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways
             continue
         if field.text is None or not field.text.startswith("-"):
             path = joined_path(state.cwds[0], field.text) if field.text is not None and len(state.cwds) == 1 else None
-            written = written_before(shell, None if path is None else normalised(path))
+            written = text_written_to(shell, None if path is None else normal_form(path))
             if written is not None:
-                told = told_by(name, written, shell, state)
+                told = uses_of_code(name, written, shell, state)
                 if told is None:
                     shell.refuse(f"{name} is given code")
                 return _tell_looked_at(shell, call, told or [], state)
@@ -67,7 +69,7 @@ def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways
     return tell(shell, call, state)
 
 
-def _piped(shell: Shell) -> str | None:
+def _piped_script(shell: Shell) -> str | None:
     """What `cat FILE |` hands on is as good as FILE, which runs unread: "", or what the line wrote into it."""
     before = shell.before or []
     if len(before) != 1 or before[0].name != "cat" or before[0].input or before[0].remote or before[0].redirects:
@@ -75,7 +77,7 @@ def _piped(shell: Shell) -> str | None:
     uses = before[0].paths
     if not uses or len(uses) != len(before[0].argv) - 1 or any(_is_unread(use) for use in uses):
         return None
-    return "\n".join([written_before(shell, use.path) or "" for use in uses]).strip()
+    return "\n".join([text_written_to(shell, use.path) or "" for use in uses]).strip()
 
 
 def _is_unread(use: PathUse) -> bool:
@@ -221,19 +223,19 @@ def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     name = call.name
     known = program(name)
     tells, showing = known.values("told_by"), known.values("shows")
-    texts = [_known(field) for field in call.fields[1:]]
+    texts = [_known_text(field) for field in call.fields[1:]]
     for harmless in known.values("told_only"):  # gdb -ex bt
         option, _, value = harmless.partition(" ")
         places = [at for at, text in enumerate(texts[:-1]) if text == option and texts[at + 1] == value]
         texts = [text for at, text in enumerate(texts) if at not in places]
     if not any(text in showing for text in texts) and (
-        not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
+        not tells or any(text is None or text in tells or _carries_code(text, tells) for text in texts)
     ):
         shell.refuse(f"{name} may run anything")
     return tell(shell, call, state)
 
 
-def _known(field: Field) -> str | None:
+def _known_text(field: Field) -> str | None:
     """What a word says; of "Bearer $TOKEN", which is one word whatever comes, its head: no option starts so."""
     if field.text is not None or (field.word is None and field.stem is None):
         return field.text
@@ -263,25 +265,25 @@ def _with_marks(field: Field) -> str | None:
     return "".join([part.text if part.kind == LITERAL else "x" for part in parts])
 
 
-def _begins(text: str, tells: tuple[str, ...]) -> bool:
+def _carries_code(text: str, tells: tuple[str, ...]) -> bool:
     """--cmd=..., +cmd and EXEC:... carry their code with them."""
     return any(
         text.startswith(word + "=") or ((word[-1] in "+:" or word == "-K") and text.startswith(word)) for word in tells
     )
 
 
-def told_by(language: str, code: str, shell: Shell, state: State) -> list[Argument] | None:
+def uses_of_code(language: str, code: str, shell: Shell, state: State) -> list[Argument] | None:
     """What code of another language writes and runs; None where that cannot be said. Rare, as above."""
     from ..programs.inline import Places
 
     places = Places(shell.variable("HOME", state).text or shell.home, shell.variable("TMPDIR", state).text or "/tmp")
     if language == "python":
-        from ..programs.python_code import told_by_python
+        from ..programs.python_code import uses_of_python
 
-        return told_by_python(code, places)
-    from ..programs.other_code import told_by_other_code
+        return uses_of_python(code, places)
+    from ..programs.other_code import uses_of_other_code
 
-    return told_by_other_code(language, code, places)
+    return uses_of_other_code(language, code, places)
 
 
 def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
@@ -339,7 +341,7 @@ def _script(shell: Shell, call: Invocation, at: int, state: State) -> None:
     for field in call.fields[at + 1 :]:
         if not (field.text or "").startswith("-"):
             paths += shell.touch(Argument(field, 0, "any"), state, "sh")
-    written = written_before(shell, paths[0].path if paths else None)
+    written = text_written_to(shell, paths[0].path if paths else None)
     shell.emit(call, paths, state)
     if written is not None:
         simulate_code(shell, Field(written, None), child_state(shell, state, call.fields[at:]), *call.wrappers, "sh")
@@ -348,7 +350,7 @@ def _script(shell: Shell, call: Invocation, at: int, state: State) -> None:
 def _input(shell: Shell, call: Invocation, state: State, name: str) -> None:
     """The code is on its input: a here-document or here-string, or something that nobody can read."""
     body = call.body
-    if body is None and (piped := _piped(shell)) is not None:
+    if body is None and (piped := _piped_script(shell)) is not None:
         _files_of(shell, call, state)
         tell(shell, call, state)
         if piped:
@@ -374,7 +376,7 @@ def simulate_eval(shell: Shell, call: Invocation, state: State) -> Ways:
     if fields and all(field.text is None for field in fields) and _prints_settings(shell, fields[0]):
         after = state.forgetting().doubting("a program has set what it likes")
         return after, after
-    return simulate_code(shell, joined(fields), state, *call.wrappers, "eval")
+    return simulate_code(shell, as_one_field(fields), state, *call.wrappers, "eval")
 
 
 # they print assignments for a shell

@@ -39,7 +39,7 @@ def is_narrowed(expression: list[Field]) -> bool:
     )
 
 
-def listed(commands: list[Simple]) -> list[Field] | None:
+def list_names(commands: list[Simple]) -> list[Field] | None:
     """What the words may be that these commands print, one after the other in a pipeline; None: anything."""
     if not commands or not all(simple.name in FILTERS and not simple.remote for simple in commands[1:]):
         return None

@@ -66,7 +66,7 @@ def value_of(argument: Argument) -> Field:
     return argument.field if not argument.offset else Field(None if text is None else text[argument.offset :], None)
 
 
-def joined(fields: list[Field]) -> Field:
+def as_one_field(fields: list[Field]) -> Field:
     """As one string of code; in its place if it is one word."""
     if len(fields) == 1:
         return fields[0]

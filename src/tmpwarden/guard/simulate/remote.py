@@ -63,9 +63,9 @@ def simulate_container(shell: Shell, call: Invocation, state: State) -> Ways:
     paths += _local(shell, name, call, state)
     shell.emit(call, paths, state)
     if "exec" in texts[1:2]:
-        _executed_remotely(shell, call, name, state, 2)
+        _run_remotely(shell, call, name, state, 2)
     elif "compose" in texts[1:2] and "exec" in texts[2:]:  # its own options stand before, with files of ours
-        _executed_remotely(shell, call, name, state, texts.index("exec") + 1)
+        _run_remotely(shell, call, name, state, texts.index("exec") + 1)
     return state, state
 
 
@@ -75,13 +75,13 @@ def _local(shell: Shell, name: str, call: Invocation, state: State) -> list[Path
     row = f"{name}:{command}"
     found = by_row(program(row), call.fields[1:]) if is_known(row) else []
     if command in ("run", "create") and name not in ("kubectl", "oc"):
-        found += _mounted(call.fields)
+        found += _mounts(call.fields)
     if command in ("run", "compose"):
-        found += _told_by_options(call.fields)
+        found += _files_in_options(call.fields)
     return [use for argument in found for use in shell.touch(argument, state, f"{name} {command}")]
 
 
-def _executed_remotely(shell: Shell, call: Invocation, name: str, state: State, at: int) -> None:
+def _run_remotely(shell: Shell, call: Invocation, name: str, state: State, at: int) -> None:
     fields = call.fields
     while at < len(fields) and (fields[at].text or "").startswith("-"):
         at += 2 if fields[at].text in CONTAINER_VALUES else 1
@@ -100,7 +100,7 @@ def _executed_remotely(shell: Shell, call: Invocation, name: str, state: State, 
     shell.is_remote, shell.opaque, shell.in_text = before, opaque, in_text
 
 
-def _told_by_options(fields: list[Field]) -> list[Argument]:
+def _files_in_options(fields: list[Field]) -> list[Argument]:
     """--env-file FILE, and compose -f FILE, in front of the image or the subcommand."""
     telling = ("--env-file", "-f", "--file") if fields[1].text == "compose" else ("--env-file",)
     found, at = [], 2
@@ -112,7 +112,7 @@ def _told_by_options(fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _mounted(fields: list[Field]) -> list[Argument]:
+def _mounts(fields: list[Field]) -> list[Argument]:
     """-v HOST:PATH: written, as far as we know, if what runs there is known to change files; else any use."""
     names = [(field.text or "").rpartition("/")[2] for field in fields[2:]]
     changes = any(has(name, "changes") or has(name, "shell") for name in names)

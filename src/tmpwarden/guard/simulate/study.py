@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..nouns.analysis import RUN, Analysis, Budget, PathUse
 from ..nouns.fields import Field, Invocation
-from ..nouns.paths import joined, normalised
+from ..nouns.paths import normal_form, path_from
 from ..nouns.state import Site, State, join
 from ..programs.known import NAMES
 from ..programs.table import has, language_of, program
@@ -70,13 +70,13 @@ def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
 
 def _run_written(shell: Shell, text: str, call: Invocation, state: State) -> None:
     """./x.sh, which the line wrote before: as if a shell were given the text."""
-    path = joined(state.cwds[0], text) if len(state.cwds) == 1 else None
+    path = path_from(state.cwds[0], text) if len(state.cwds) == 1 else None
     if path is None or not shell.commands:
         return
     from .plain import child_state, simulate_code
-    from .written import written_before
+    from .written import text_written_to
 
-    written = written_before(shell, normalised(path))
+    written = text_written_to(shell, normal_form(path))
     first = (written or "").partition("\n")[0]
     if written is not None and (first[:2] != "#!" or first.endswith("sh")):
         simulate_code(shell, Field(written, None), child_state(shell, state, call.fields), *call.wrappers, "sh")

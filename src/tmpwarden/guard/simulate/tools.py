@@ -5,16 +5,16 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import LISTS, names
-from ..nouns.paths import joined as joined_path
-from ..nouns.paths import normalised
+from ..nouns.paths import normal_form
+from ..nouns.paths import path_from as joined_path
 from ..nouns.state import State
 from ..programs.options import Argument, parse
 from ..programs.table import Program, is_known, program
-from .builtins import moved
-from .plain import child_state, joined, note_links, plain, simulate_code, tell, value_of
+from .builtins import move_shell
+from .plain import as_one_field, child_state, note_links, plain, simulate_code, tell, value_of
 from .shell import Shell, Ways
 from .wrappers import is_name
-from .written import written_before
+from .written import text_written_to
 
 # of sqlite3: they only show, or change how it shows
 SHOWING = names(
@@ -82,11 +82,11 @@ def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
     inside = state
     for argument in parsed.found:
         if argument.mode == ANY:  # -C DIRECTORY
-            inside = moved(shell, [value_of(argument)], inside)
+            inside = move_shell(shell, [value_of(argument)], inside)
     told = [argument.field.text for argument in parsed.found if argument.mode == READ]
     for makefile in told or MAKEFILES:
         path = joined_path(inside.cwds[0], makefile or "") if len(inside.cwds) == 1 else None
-        written = written_before(shell, normalised(path)) if path is not None else None
+        written = text_written_to(shell, normal_form(path)) if path is not None else None
         if written is not None:
             simulate_code(shell, Field(recipes(written), None), child_state(shell, inside, []), call.name)
     return state, state
@@ -163,7 +163,7 @@ def simulate_git(shell: Shell, call: Invocation, state: State) -> Ways:
     where = state
     for field in told.moves:
         shell.touch(Argument(field, 0, READ), where, "git")
-        where = moved(shell, [field], where)
+        where = move_shell(shell, [field], where)
     paths = []
     for argument in told.arguments:
         if argument.field.word is None and argument.field.text == ".":
@@ -206,11 +206,11 @@ def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
     row = f"tmux:{name}"
     if name in TMUX_TYPES:
         typed = parse(program(row), call.fields[at:]).plain
-        _typed(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
+        _type_code(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
     elif is_known(row):  # it starts a shell
         words = _behind_options(program(row), call.fields[at:])
         if words:
-            _typed(shell, [joined(words)], call, state)
+            _type_code(shell, [as_one_field(words)], call, state)
     return state, state
 
 
@@ -220,13 +220,13 @@ def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
     words = _behind_options(program("screen"), call.fields)
     if any(field.text == "-X" for field in call.fields):
         typed = [field for field in words if " " in (field.text or " ")]
-        _typed(shell, typed, call, state.at((None,)))
+        _type_code(shell, typed, call, state.at((None,)))
     elif words:
         shell.call(call.inside("screen", words).quiet(), state)
     return state, state
 
 
-def _typed(shell: Shell, code: list[Field], call: Invocation, state: State) -> None:
+def _type_code(shell: Shell, code: list[Field], call: Invocation, state: State) -> None:
     for field in code:
         text = field.text
         if text is not None and "\\" in text:  # \n is its Enter

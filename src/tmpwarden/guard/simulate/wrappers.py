@@ -9,10 +9,10 @@ from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option, parse
 from ..programs.table import has, is_known, program
 from ..shell.cursor import NAME, NAME_START
-from .builtins import moved
+from .builtins import move_shell
 from .expand import as_value, take_setting
-from .listing import is_narrowed, listed
-from .plain import child_state, joined, simulate_code, tell, value_of
+from .listing import is_narrowed, list_names
+from .plain import as_one_field, child_state, simulate_code, tell, value_of
 from .shell import Shell, Ways
 
 
@@ -56,11 +56,11 @@ def _as_code(shell: Shell, name: str, code: list[Field], rest: list[Field], call
     shell.emit(call, [], state)
     runs = program(name).text("runs")
     if name == "env":
-        code = [joined([*code, *rest])]
+        code = [as_one_field([*code, *rest])]
     elif runs == "each":
         code = [*code, *rest]
     elif runs == "line" and rest:
-        code = [*code, joined(rest)]
+        code = [*code, as_one_field(rest)]
     for field in code:
         simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
     return state, state
@@ -92,7 +92,7 @@ def _command_at(shell: Shell, name: str, at: int, parsed: Parsed, call: Invocati
     if parsed.moves is not None:
         field, offset = parsed.moves
         shell.touch(Argument(field, offset, READ), state, name)
-        state = moved(shell, [field if not offset else Field((field.text or "")[offset:], None)], state)
+        state = move_shell(shell, [field if not offset else Field((field.text or "")[offset:], None)], state)
     return at, state
 
 
@@ -154,7 +154,7 @@ MAX_INPUTS = 8
 
 
 def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
-    starts, expression, follows = _taken_apart(call.fields)
+    starts, expression, follows = _split_find(call.fields)
     paths: list[PathUse] = []
     for start in starts:
         paths += shell.touch(Argument(start, 0, READ), state, "find")
@@ -171,7 +171,7 @@ def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
         for start in starts:
             shell.touch(Argument(start, 0, "delete"), state, "find")
         shell.call(call.inside("find", [Field("rm", None), *below]).quiet(), state)
-    _executed(shell, call, expression, below, state)
+    _run_actions(shell, call, expression, below, state)
     if any(field.text is None and field.stem is None for field in expression):
         shell.refuse("what find does is not known")
     return state, state
@@ -198,7 +198,7 @@ def simulate_fd(shell: Shell, call: Invocation, state: State) -> Ways:
 FD_EXECUTING = ("-x", "-X", "--exec", "--exec-batch")
 
 
-def _executed(shell: Shell, call: Invocation, expression: list[Field], below: list[Field], state: State) -> None:
+def _run_actions(shell: Shell, call: Invocation, expression: list[Field], below: list[Field], state: State) -> None:
     at = 0
     while at < len(expression):
         test = expression[at].text
@@ -227,12 +227,12 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
         shell.refuse("what xargs runs is not known")
         return tell(shell, call, state)
     inner = call.fields[at:] or [Field("echo", None)]
-    unknown = _listed(shell, parsed, call) or [Field(None, None)]
-    replaced = _replaced(call.fields[1:at])
+    unknown = _piped_names(shell, parsed, call) or [Field(None, None)]
+    replaced = _placeholder(call.fields[1:at])
     if replaced:
         is_shell = has(inner[0].text, "shell") and len(unknown) == 1
         mark = "?" if shell.before and shell.before[0].name == "seq" else "*"
-        held = [_in_code(field, replaced) if is_shell else _holding(field, replaced, mark) for field in inner]
+        held = [_in_code(field, replaced) if is_shell else _put_mark(field, replaced, mark) for field in inner]
         exact = [unknown if field.text == replaced else [other] for field, other in zip(inner, held, strict=True)]
         inner = [field for one in exact for field in one]
         if is_shell:
@@ -247,16 +247,16 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
-def _listed(shell: Shell, parsed: Parsed, call: Invocation) -> list[Field] | None:
+def _piped_names(shell: Shell, parsed: Parsed, call: Invocation) -> list[Field] | None:
     """Only what comes through a pipe, and whole: no file of names, no other separator than a line's end or a NUL."""
     if parsed.found or call.body is not None or parsed.has("a", "d", "arg-file", "delimiter", "process-slot-var"):
         return None
     if any(use.mode == READ for use in call.redirects):
         return None
-    return listed(shell.before) if shell.before is not None else None
+    return list_names(shell.before) if shell.before is not None else None
 
 
-def _holding(field: Field, replaced: str, mark: str) -> Field:
+def _put_mark(field: Field, replaced: str, mark: str) -> Field:
     """out/{}.json: a name in out; -o{} and the like are not known."""
     head, is_there, rest = (field.text or "").partition(replaced)
     if not is_there:
@@ -291,11 +291,11 @@ def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
             template = template[:place]
             break
     shell.emit(call, [use for one in parsed.found for use in shell.touch(one, state, "parallel")], state)
-    code = joined(template) if template else None  # without one, each input is a command
+    code = as_one_field(template) if template else None  # without one, each input is a command
     for value in inputs[:MAX_INPUTS]:
         simulate_code(
             shell,
-            value if code is None else _filled(code, value),
+            value if code is None else _fill_template(code, value),
             child_state(shell, state, []),
             *call.wrappers,
             "parallel",
@@ -305,7 +305,7 @@ def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
-def _taken_apart(fields: list[Field]) -> tuple[list[Field], list[Field], bool]:
+def _split_find(fields: list[Field]) -> tuple[list[Field], list[Field], bool]:
     """Starting points, expression, and whether links are followed."""
     at, follows = 1, False
     while at < len(fields) and (fields[at].text or "") in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
@@ -331,7 +331,7 @@ def _below(start: Field, follows: bool) -> Field:
     return field
 
 
-def _replaced(options: list[Field]) -> str:
+def _placeholder(options: list[Field]) -> str:
     """What xargs replaces in its words: -I {}, -i, --replace."""
     for at, field in enumerate(options):
         text = field.text or ""
@@ -344,7 +344,7 @@ def _replaced(options: list[Field]) -> str:
     return ""
 
 
-def _filled(code: Field, value: Field) -> Field:
+def _fill_template(code: Field, value: Field) -> Field:
     """The template of parallel with one input; other marks than {} are not known."""
     if (
         code.text is None

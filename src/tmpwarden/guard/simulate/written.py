@@ -14,7 +14,7 @@ MAX_SCRIPT = 20_000
 _OWN_PLACE = ('$(dirname "$0")', "$(dirname $0)", '$(dirname -- "$0")', '$(dirname "${BASH_SOURCE[0]}")', "${0%/*}")
 
 
-def written_before(shell: Shell, path: str | None) -> str | None:
+def text_written_to(shell: Shell, path: str | None) -> str | None:
     """The text that earlier commands of the line put into this file, as far as they say it; None: nothing is known.
 
     Refuses what was fetched.
@@ -28,7 +28,7 @@ def written_before(shell: Shell, path: str | None) -> str | None:
         if any(use.path == path and use.mode in (WRITE, APPEND, CREATE) for use in (*simple.redirects, *simple.paths)):
             if simple.name in FETCHERS:
                 shell.refuse(FETCHED)
-            texts += _said(shell.commands, at)
+            texts += _texts_of(shell.commands, at)
         elif simple.name in FETCHERS and any(_last_part(word) == path.rpartition("/")[2] for word in simple.argv[1:]):
             shell.refuse(FETCHED)
     text = "\n".join(texts)
@@ -41,7 +41,7 @@ def _last_part(word: str | None) -> str | None:
     return word.partition("?")[0].rstrip("/").rpartition("/")[2] if word and "://" in word else None
 
 
-def _said(commands: list[Simple], at: int) -> list[str]:
+def _texts_of(commands: list[Simple], at: int) -> list[str]:
     simple = commands[at]
     if simple.name in ("cat", "tee") and simple.input:
         return [simple.input]
