@@ -24,8 +24,8 @@ def count(agent: Agent, tier: Tier) -> int:
 
 def measured_with(agent: Agent) -> str:
     """The newest version that a row was measured with; "reports" where only people told; "-" where nobody did."""
-    versions = [row.verified for row in agent.rows if row.verified]
-    versions = [text for text in versions if _VERSION.fullmatch(text)]
+    verified = [row.verified for row in agent.rows if row.verified]
+    versions = [text for text in verified if _VERSION.fullmatch(text)]
     if versions:
         return max(versions, key=lambda text: tuple(map(int, text.split("."))))
-    return "reports" if versions else "-"
+    return "reports" if verified else "-"
