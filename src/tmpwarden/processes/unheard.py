@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ..model.processes import Unheard
 from ..oskit.files import state_file
-from ..oskit.proc.far_ends import NoFarEnd, far_end
+from ..oskit.proc.connections import NoFarEnd, far_end
 from ..oskit.proc.vitals import Vitals
 
 BETWEEN_LOOKS_NS = 10 * 60 * 1_000_000_000

@@ -54,9 +54,7 @@ class Cleaning:
     _share: consent.Share | None = None  # an unattended run's
     _keeps_all: bool = False  # a person wants to be able to undo this, whatever room that takes
     _unchecked: dict[str, doubt.Unchecked] = field(default_factory=dict)  # by temp root
-    _kept_by_origin: set[str] = field(
-        default_factory=set
-    )  # what this run took because an origin on this machine holds it
+    _kept_by_origin: set[str] = field(default_factory=set)  # taken by this run because a local origin holds it
     _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:

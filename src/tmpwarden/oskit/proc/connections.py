@@ -1,10 +1,11 @@
-"""Which ports processes listen on, and who is connected to them."""
+"""Which ports processes listen on, who is connected to them, and who holds the other end of a pipe of theirs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from ...lazy_dataclass import dataclass
+from ...model.answers import NotMeasured
 from .. import system
 from .procs import ENDED
 
@@ -71,3 +72,29 @@ class Connections:
         ends = {other.inode for other in self._tables[namespace] if (other.local, other.remote) == mirrored}
         near = ((pid, inodes) for pid, (where, inodes) in self._owned.items() if where == namespace)
         return next((pid for pid, inodes in near if not inodes.isdisjoint(ends)), None)
+
+
+# The other end of a pipe, socket pair or pseudo-terminal that a process has open.
+
+
+@dataclass(frozen=True, slots=True)
+class NoFarEnd:
+    """Nobody can ever write to it, or read from it, again; nothing that was written before waits in it."""
+
+    identity: str  # as the kernel names it: "pipe:[4711]", "/dev/pts/3 (deleted)"
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.identity.startswith("/dev/")
+
+
+@dataclass(frozen=True, slots=True)
+class FarEnd:
+    """Somebody may, or it is no pipe at all."""
+
+    what: str  # in words
+
+
+def far_end(pid: int, fd: int) -> NoFarEnd | FarEnd | NotMeasured:
+    """Of standard input (0): whether anybody can write to it. Of standard output (1): whether anybody reads it."""
+    return system.far_ends.far_end(pid, fd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....model.answers import NotMeasured
-from ...proc.far_ends import FarEnd, NoFarEnd
+from ...proc.connections import FarEnd, NoFarEnd
 from .untold import WHY
 
 

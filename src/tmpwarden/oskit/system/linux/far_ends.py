@@ -10,7 +10,7 @@ import struct
 
 from ....model.answers import NotMeasured
 from ...files.opening import closing
-from ...proc.far_ends import FarEnd, NoFarEnd
+from ...proc.connections import FarEnd, NoFarEnd
 
 _INPUT = 0
 _NETLINK_SOCK_DIAG, _BY_FAMILY, _ERROR = 4, 20, 2
