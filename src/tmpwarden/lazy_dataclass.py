@@ -81,6 +81,7 @@ def _defaults(base: type) -> dict[str, object]:
 
 
 def _compile_when_called(cls: Any, *, is_frozen: bool) -> None:
+    # Most classes of a run have one or two instances. Compiling an initializer costs more than filling those by name.
     made = 0
 
     def __init__(self: object, *args: object, **named: object) -> None:  # noqa: N807
@@ -154,6 +155,7 @@ def _repr(self: Any) -> str:
 
 
 def _refuse(self: object, name: str, *_: object) -> None:
+    # it imports inspect: only who breaks the rule pays for that
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be changed")

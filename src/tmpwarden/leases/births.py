@@ -98,6 +98,7 @@ def is_owned(state: str, session: str, path: str) -> bool:
     """For the guard: whether `path` is a birth of this session, and still its own. Decodes what names it."""
     birth, encoded_path = None, encode(path)
     for line in _lines(f"{state}/{FILE}"):
+        # before a tool call: only lines that name it are worth decoding
         if encoded_path in line and (birth_of_line := _birth(line)) is not None and birth_of_line.path == path:
             birth = _merged(birth, birth_of_line)
     if birth is None or birth.session != session or not birth.is_claimed:
@@ -146,6 +147,7 @@ def _compact(path: str, before_ns: int = 0) -> None:
         elif birth is None and line.startswith('{"owner"'):
             kept += f"{line}\n"
     if len(kept) > _MOST_BYTES // 2:
+        # the cut goes through the middle of a line, which is dropped
         kept = kept[-_MOST_BYTES // 2 :].partition("\n")[2]
     atomic.write(path, kept.encode("utf-8", "surrogateescape"))
 

@@ -89,8 +89,10 @@ def give_back(
     remaining: list[Holding] = []
     for lease in mine:
         with _alone(os.path.dirname(lease.path)):
+            # read again under the lock: another owner may have signed off since we listed the leases
             now = scratch.read(lease.path) or lease
             rest = [one for one in holdings(now) if not _is((one.pid, one.start), pid, start)]
+            # an owner that cannot be checked counts as one that still needs it
             rest = [one for one in rest if one.state is not OwnerState.DEAD]
             if rest:
                 scratch.disown(now, tuple((one.pid, one.start) for one in rest))

@@ -59,11 +59,13 @@ def of_all_users(request: Request, *, now_ns: Clock = time.time_ns) -> list[Samp
         raise NeedsRoot("--all-users")
     request = replace(request, roots=tuple(map(os.path.abspath, request.roots)))
     users = users_of(places.temp_roots(request.roots))
+    # before the first child: once it is another user, it may not be able to read our modules
     preload()
     known, until_s = _known_agents(), time.monotonic() + HOST_LIMIT_S
     samples_of_users: list[_Of] = []
     user_count = 0
     for user in users[:MOST_USERS]:
+        # a monitoring agent gives up on a slow scrape; the users left over are counted as omitted
         if time.monotonic() > until_s:
             break
         user_count += 1

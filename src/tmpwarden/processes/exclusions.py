@@ -105,6 +105,7 @@ def _an_agent_itself(suspect: Suspect, world: ProcessWorld) -> str | None:
 
 
 def _is_named(agent: str, arguments: tuple[str, ...]) -> bool:
+    # `node /usr/bin/claude`: the program may be an interpreter, and the agent is its script
     names = [word.rsplit("/", 1)[-1] for word in (arguments[:1] + arguments[1:2])]
     return any(name == agent + ending for name in names for ending in _SCRIPT_ENDINGS)
 

@@ -75,6 +75,7 @@ def punch_file(writers: Sequence[OpenFile], keep_last_bytes: int = KEEP_LAST_BYT
     first = writers[0]
     with closing(_taken(first)) as fd:
         status = os.fstat(fd)
+        # since we looked, that number may have been closed and given to another file
         if (status.st_dev, status.st_ino) != first.identity:
             raise NotFound(f"no process writes {first.path} any more")
         try:

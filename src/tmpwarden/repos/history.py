@@ -51,6 +51,7 @@ def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> li
         return []
     there = repository.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=_lines(logged))
     lines = there.decode().splitlines()
+    # the object that git leaves out may be the very commit that exists nowhere else
     if len(lines) != len(logged):
         raise Unclear("git did not report every object in the reflogs")
     if not (commits := [line.split()[0] for line in lines if line.endswith(" commit")]):
@@ -69,6 +70,7 @@ def _logged(logs: Iterable[tuple[Directory, str]]) -> list[str]:
     objects: dict[str, None] = {}
     for directory, name in logs:
         for line in os.fsdecode(directory.read(name, _LONGEST)).splitlines():
+            # only zeros: the ref did not exist before that line
             objects |= dict.fromkeys(oid for oid in line.split(" ", 2)[:2] if _OBJECT.fullmatch(oid) and oid.strip("0"))
     return list(objects)
 
@@ -98,6 +100,7 @@ def _lines(names: list[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode()
 
 
+# With a date that never changes, the same tree always becomes the same commit.
 _NEVER = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "@0 +0000")
 
 
@@ -133,6 +136,7 @@ def _has_same_patch(repository: Repository, head: str, base: str, objects: str) 
     if _all_are_there(repository, head, base):
         return True
     fork = repository.git.output("merge-base", "--all", head, base).decode().split()
+    # after merges in both directions there is no single commit from which a squash could have started
     if len(fork) != 1:
         return False
     squashed = replace(repository, git=_writing_to(repository, objects))

@@ -121,6 +121,7 @@ def response(
 ) -> str:
     """One line of JSON. Files for the caller are told in `data`, where they were made in `meta`."""
     full_meta = dict(meta)
+    # an error without data keeps `data: null`, which callers test for
     if hand_overs and (error is None or data is not None):
         data = _with_files(data, hand_overs)
         full_meta["session_tmp_dir"] = session_path

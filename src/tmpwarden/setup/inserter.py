@@ -61,6 +61,7 @@ def _in_container(
     changes: list[_Change] = []
     kept: list[Member] = []
     added: list[tuple[int, int]] = []  # behind which kept member, which new one
+    # autojunk would pass over what is frequent from 200 members on, and rewrite what has not changed
     for word, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         pairs = list(zip(range(i1, i2), range(j1, j2), strict=False))
         if word == "replace" and node.kind == "object":

@@ -47,9 +47,11 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
         return _observed(state, count, wish)
     everything = chain(journal.entries(state), unrecorded(state))
     shown_entries = (entry for each in everything if (entry := _shown_entry(each)) and wish.fits(entry))
+    # a journal may hold 100,000 lines: only those that are shown are kept in memory
     entries = list(deque(shown_entries, maxlen=count))
     came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")
     restorable_entries = restorable(state)
+    # only of what is shown: whether an entry still lies in quarantine costs a look at the disk
     shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
     can_return = frozenset(
         str(each["id"])

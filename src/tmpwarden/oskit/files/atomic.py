@@ -55,6 +55,7 @@ def write(
     """Replace `path` (with `dir_fd`: a name in it) by `data` in one step; a reader sees the old file or the new one,
     never half of one. `like`: a file whose ACL and other extended attributes it gets."""
     content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+    # two of our processes may write one file at the same moment: each has a draft of its own
     draft = f"{path}.{os.getpid():x}{os.urandom(3).hex()}~"
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=dir_fd)
     try:
@@ -69,9 +70,11 @@ def write(
             os.close(fd)
         os.rename(draft, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
+        # at Ctrl-C, too: nobody else knows the draft, so nobody else would ever remove it
         os.unlink(draft, dir_fd=dir_fd)
         raise
     if durable:
+        # the new name is on the disk only when its directory is
         _sync_directory(os.path.dirname(path) or ".", dir_fd)
 
 

@@ -27,6 +27,7 @@ _NOT_ENTERED = frozenset(("node_modules", "site-packages", "__pycache__", ".venv
 def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
     """Paths below `top`, newest first, as far as the limits go; repositories and what installers fill are not entered.
     What is wanted and too big is told in `left_out`."""
+    # where the room does not suffice, the work of the last hours is what somebody will miss
     candidates = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
     room = limits.max_bytes
     for name, status in candidates:
@@ -82,6 +83,7 @@ def save(
         return store.make_room(wanted_bytes, settings.rescue_max_bytes, keep_s, now_s)[1]
 
     try:
+        # asked before anything is copied: a full disk should not be filled further for nothing
         refused = room(0)
         if refused is not None:
             return refused
@@ -89,6 +91,7 @@ def save(
             rescued = _gathered(place, path, limits, now_s, git=git, files=files)
             if rescued.is_empty:
                 return None
+            # the size is known only now: git packs what it bundles
             if (refused := room(rescued.bytes)) is not None:
                 return refused
             store.publish(path, rescued)
