@@ -160,7 +160,7 @@ class Partial(TmpwardenError):
 
 class NotProven(Partial):
     wording = "{0} may hold work that exists nowhere else: {1}"
-    hint = "commit or move that work, or save it with `tmpwarden rescue PATH`"
+    hint = "commit or move that work; or save it with `tmpwarden rescue PATH`, then remove the directory yourself"
 
 
 class Interrupted(TmpwardenError):
