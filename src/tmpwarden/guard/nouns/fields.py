@@ -12,7 +12,7 @@ MAX_TEXT = 20_000
 class Field:
     """One argument. `text` None: not known. `pattern_at`: where in `stem` a part begins that may be any name."""
 
-    __slots__ = ("declares", "pattern_at", "sites", "stem", "text", "word")
+    __slots__ = ("declares", "is_data", "pattern_at", "sites", "stem", "text", "word")
 
     def __init__(self, text: str | None, word: Word | None, sites: tuple[Site, ...] = ()) -> None:
         self.text = text
@@ -20,6 +20,7 @@ class Field:
         self.word = word
         self.sites = sites
         self.pattern_at = -1
+        self.is_data = False  # what is not known comes from outside: no word of the line says what it is
         self.declares: tuple[str, Value] | None = None  # NAME=value behind export
 
 
@@ -27,7 +28,8 @@ class Builder:
     """Collects the fields of one word."""
 
     __slots__ = (
-        "fields", "is_known", "is_open", "is_single", "pattern_at", "pieces", "sites", "size", "stem_only", "word",
+        "fields", "is_data", "is_known", "is_open", "is_single", "pattern_at", "pieces", "sites", "size", "stem_only",
+        "word",
     )  # fmt: skip
 
     def __init__(self, word: Word | None) -> None:
@@ -42,6 +44,7 @@ class Builder:
         self.sites: tuple[Site, ...] = ()
         self.is_open = False  # a field exists even if it is empty
         self.is_known = True
+        self.is_data = True
         self.stem_only = False
         self.pattern_at = -1
 
@@ -74,14 +77,15 @@ class Builder:
         self.add(path)
         self.stem_only = True
 
-    def add_unknown(self) -> None:
-        """Behind `out/` or `dist/app-` it is some name in there, as good as a pattern: no allow rests on it."""
-        if self.is_known and begins_a_name("".join(self.pieces)):
+    def add_unknown(self, *, is_name: bool = False) -> None:
+        """Behind `out/` or `dist/app-` a name is some name in there, as good as a pattern: no allow rests on it."""
+        if is_name and self.is_known and begins_a_name("".join(self.pieces)):
             self.add("*", is_pattern=True)
             self.stem_only = True
             return
         self.is_known = False
         self.is_open = True
+        self.is_data = self.is_data and is_name
 
     def split(self, text: str) -> None:
         """An unquoted value: blanks in it part the fields, patterns in it are patterns."""
@@ -102,6 +106,7 @@ class Builder:
         field = Field(joined if self.is_known and not self.stem_only else None, self.word, self.sites)
         field.stem = joined if self.is_known else None
         field.pattern_at = self.pattern_at if self.is_known else -1
+        field.is_data = self.is_data and not self.is_known
         self.fields.append(field)
         self._reset()
 

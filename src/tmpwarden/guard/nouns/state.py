@@ -34,16 +34,20 @@ class Site:
 class Value:
     """The value of a variable, None if not known; `sites` are the assignments that it was copied from."""
 
-    __slots__ = ("pattern_at", "sites", "stem", "text")
+    __slots__ = ("is_data", "pattern_at", "sites", "stem", "text")
 
-    def __init__(self, text: str | None, sites: tuple[Site, ...] = ()) -> None:
+    def __init__(self, text: str | None, sites: tuple[Site, ...] = (), is_data: bool = False) -> None:
         self.text = text
         self.sites = sites
         self.stem = text  # known up to a name, which starts at pattern_at: a file of a loop over a pattern, a pid
         self.pattern_at = -1
+        self.is_data = (
+            is_data  # not known, and nothing that the line itself says: read from a file, from the environment
+        )
 
 
 UNKNOWN = Value(None)
+DATA = Value(None, is_data=True)
 
 
 def merge_sites(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.paths import normal_form, path_from, resolve_path
-from ..nouns.state import MAX_CWDS, UNKNOWN, State, Value, join
+from ..nouns.state import DATA, MAX_CWDS, UNKNOWN, State, Value, join
 from ..shell.cursor import NAME, NAME_START
 from .expand import DASH, as_value, refuse_text
 from .plain import plain, simulate_code, tell
@@ -141,7 +141,7 @@ def read_names(shell: Shell, call: Invocation, state: State) -> Ways:
     values = {"REPLY": UNKNOWN, "MAPFILE": UNKNOWN, "OPTARG": UNKNOWN}
     for field in call.fields[1:]:
         for name in _names(field.text or ""):
-            values[name] = UNKNOWN
+            values[name] = DATA if call.fields[0].text == "read" else UNKNOWN
     plain = [field.text or "" for field in call.fields[1:] if (field.text or "")[:1] != "-"]
     if call.fields[0].text == "read" and len(plain) == 1 and shell.before and not call.redirects and call.body is None:
         from .listing import list_names  # rare, and every hook pays for each module

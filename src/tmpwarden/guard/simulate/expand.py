@@ -10,7 +10,7 @@ from ..nouns.state import UNKNOWN, State, Value, merge_sites
 from ..programs.options import parse
 from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Assignment, Part, Word
-from .shell import EXTENDED, Shell
+from .shell import EXTENDED, SHELLS_OWN, Shell
 
 
 def calculate(shell: Shell, start: int, end: int, state: State) -> None:
@@ -172,7 +172,7 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
     elif value.text is None and value.stem is not None:
         builder.add_stem(value.stem, value.pattern_at)
     elif value.text is None or (splits and value.text and "IFS" in state.variables):
-        builder.add_unknown()
+        builder.add_unknown(is_name=value.is_data or _is_inherited(shell, part, state))
     elif splits:
         if not SPLIT_OR_MATCHED.isdisjoint(value.text):
             shell.doubt(ZSH)  # it takes values as they are
@@ -243,7 +243,13 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State, split
                 builder.close()
             builder.add_stem(field.stem or "", field.pattern_at)
     else:
-        builder.add_unknown()
+        builder.add_unknown(is_name=".." not in source)
+
+
+def _is_inherited(shell: Shell, part: Part, state: State) -> bool:
+    """A variable that the line does not set."""
+    is_set = part.text in state.variables or part.text in shell.assigned or part.text in SHELLS_OWN
+    return not part.op and part.text[:1].isalpha() and not is_set
 
 
 def _part_of_path(commands: list[Simple]) -> str | None:
@@ -459,5 +465,5 @@ def note_word(shell: Shell, field: Field, state: State) -> Field:
 
 def as_value(field: Field) -> Value:
     value = Value(field.text if field.pattern_at < 0 else None, field.sites)
-    value.stem, value.pattern_at = field.stem, field.pattern_at
+    value.stem, value.pattern_at, value.is_data = field.stem, field.pattern_at, field.is_data
     return value

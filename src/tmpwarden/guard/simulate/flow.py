@@ -6,7 +6,7 @@ from ..nouns.analysis import APPEND, READ, WRITE, PathUse, Simple
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.paths import is_descriptor
-from ..nouns.state import UNKNOWN, State, join, same
+from ..nouns.state import DATA, UNKNOWN, State, join, same
 from ..programs.options import Argument
 from ..shell.syntax import AndOr, Assignment, Node, Pipeline, Redirect, Sequence, SimpleCommand, Unreadable, Word
 from .expand import (
@@ -296,7 +296,8 @@ def simulate_for(shell: Shell, node: For, state: State) -> Ways:
         values = [Field(text, None) for text in state.positional]
     is_choice = shell.source.startswith("select", node.start)  # a wrong answer leaves the variable empty
     if is_choice or not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
-        return _rounds(shell, None, node.body, state.assigning({node.name: UNKNOWN}))
+        is_data = not is_choice and bool(values) and all(value.is_data or value.stem is not None for value in values)
+        return _rounds(shell, None, node.body, state.assigning({node.name: DATA if is_data else UNKNOWN}))
     reached: State | None = state
     for value in values:
         shell.escapes.append([])
