@@ -125,9 +125,9 @@ def test_a_device_number_that_maps_tells_otherwise_does_not_hide_a_mapping(
     file = base[0] / "a.so"
     file.touch()
     found = file.stat()
-    monkeypatch.setattr(system.mapped, "read_maps", lambda: {found.st_ino: {("ff:ff", "a.so")}})
+    monkeypatch.setattr(system.open_files, "read_maps", lambda: {found.st_ino: {("ff:ff", "a.so")}})
     assert ask("not-mapped", base, "a.so") is False
-    monkeypatch.setattr(system.mapped, "read_maps", lambda: {found.st_ino: {("ff:ff", "another.so")}})
+    monkeypatch.setattr(system.open_files, "read_maps", lambda: {found.st_ino: {("ff:ff", "another.so")}})
     assert ask("not-mapped", base, "a.so") is True
 
 
@@ -135,7 +135,7 @@ def test_where_there_is_no_proc_mappings_are_not_measured(
     base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (base[0] / "a.so").touch()
-    monkeypatch.setattr(system.mapped, "read_maps", lambda: None)
+    monkeypatch.setattr(system.open_files, "read_maps", lambda: None)
     assert ask("not-mapped", base, "a.so") is None
 
 

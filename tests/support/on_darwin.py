@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE / "fakeproc.c"
 DIFFERENCES = HERE / "darwin_differences.toml"
 LOOKS_AT_DIRECTORIES = "test_holders.py::test_looking_follows_no_path"  # it would break pytest itself
-ASKED = ("connections", "ending", "locks", "looking", "machine", "mapped", "mounting", "open_files", "processes",
+ASKED = ("connections", "ending", "locks", "looking", "machine", "mounting", "open_files", "processes",
          "room", "vitals")  # fmt: skip
 _SITE = """
 import pathlib, sys

@@ -12,8 +12,8 @@ from ..model.sweep import Litter
 from ..oskit import system
 from ..oskit.files import own_files
 from ..oskit.files.opening import closing, open_dir, open_unread
+from ..oskit.proc.open_files import MappedFiles
 
-Mapped = dict[int, set[tuple[str, str]]]  # inode -> (device, last name)
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
 _LONGEST_PATH = 4096
@@ -241,13 +241,13 @@ class Mappings:
 
     def __init__(self) -> None:
         self._read_at = float("-inf")
-        self._mappings: Mapped | None = None
+        self._mappings: MappedFiles | None = None
 
     def leave_out(self, name: str, status: os.stat_result) -> bool | None:
         """No process runs code from this file. The same inode with the same name on what looks like another device
         counts as mapped: overlay and btrfs tell of a mapping another device number than stat(2)."""
         if time.monotonic() - self._read_at > _MAPS_ARE_FRESH_S:
-            self._read_at, self._mappings = time.monotonic(), system.mapped.read_maps()
+            self._read_at, self._mappings = time.monotonic(), system.open_files.read_maps()
         if self._mappings is None:
             return None
         device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"

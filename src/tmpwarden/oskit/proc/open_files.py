@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .namespaces import MountTable
 
+MappedFiles = dict[int, set[tuple[str, str]]]  # inode -> (device as the system writes it, last name)
+
 _SHORTEST = 8  # of a session's id: a shorter word stands in many environments
 
 

@@ -16,11 +16,10 @@ started_s` |
 | vitals | what a process is and costs: `look_at proportional_bytes` |
 | ending | hold on to a process until it ends: `CAN_FOLLOW SURVIVES_FORK hold send reap progress` |
 | looking | one look at everybody: `look`, why it cannot be had: `BLIND`, can the kernel end a doubt: `IS_ASKABLE` |
-| mapped | code that is run from files: `read_maps` |
 | locks | `locked_inodes bound_sockets listening_sockets listeners` |
 | connections | sockets: `sockets_of table listening_locally` |
 | far_ends | the other end of a pipe or socket pair: `far_end` |
-| open_files | `open_files written_by written_by_session users_of flags_of taken` |
+| open_files | `open_files read_maps written_by written_by_session users_of flags_of taken` |
 | mounting | `mounts Watched mount_id_of`, `BINDS` |
 | descriptors | open files and paths: `path_of way_to reopened pin set_mode` |
 | entries | `dated born_ns rename_new copy_attributes`; enter a directory but no mount: `entering` |
@@ -65,9 +64,6 @@ if TYPE_CHECKING:
     )
     from .linux import (
         machine as machine,
-    )
-    from .linux import (
-        mapped as mapped,
     )
     from .linux import (
         mounting as mounting,

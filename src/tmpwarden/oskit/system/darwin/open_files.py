@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from ...proc.namespaces import MountTable
-from ...proc.open_files import FileUser, OpenFile
+from ...proc.open_files import FileUser, MappedFiles, OpenFile
 from . import identities, libproc, processes, vnodes
 from . import layouts as at
 
@@ -108,3 +108,23 @@ def _as_opened(flags: int) -> int:
     """The kernel counts reading and writing as one bit each, open(2) does not."""
     how = {at.OPEN_READ: os.O_RDONLY, at.OPEN_WRITE: os.O_WRONLY}.get(flags & (at.OPEN_READ | at.OPEN_WRITE), os.O_RDWR)
     return how | (os.O_APPEND if flags & at.OPEN_APPEND else 0)
+
+
+def read_maps() -> MappedFiles | None:
+    """Which files processes run code from, of all that may be read; None where there is not one."""
+    mapped: MappedFiles = {}
+    read = 0
+    try:
+        pids = libproc.pids()
+    except OSError:
+        return None
+    for pid in pids:
+        try:
+            parts = [part.vnode for part in vnodes.mapped(pid)]
+        except OSError:
+            continue
+        read += 1
+        for one in parts:
+            base = os.fsdecode(one.path.rpartition(b"/")[2])
+            mapped.setdefault(one.file, set()).add((f"{os.major(one.device):02x}:{os.minor(one.device):02x}", base))
+    return mapped if read else None

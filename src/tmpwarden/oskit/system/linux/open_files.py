@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from ...files.opening import closing
+from ...files.opening import closing, entry_names
 from ...proc import procs
 from ...proc.namespaces import MountTable, waits_for_others
-from ...proc.open_files import FileUser, OpenFile
+from ...proc.open_files import FileUser, MappedFiles, OpenFile
 from . import links
 from .links import NO_FILES
 from .reading import read
@@ -206,3 +206,22 @@ def _written(pid: int) -> Iterator[tuple[str, int]]:
         flags, inode = info.get(b"flags", b"").strip(), info.get(b"ino", b"").strip()  # `ino` since Linux 5.14
         if path.startswith("/") and flags and inode.isdigit() and int(flags, 8) & os.O_ACCMODE != os.O_RDONLY:
             yield path, int(inode)
+
+
+def read_maps() -> MappedFiles | None:
+    """Which files processes run code from, of all that may be read; None where there is not one."""
+    mapped: MappedFiles = {}
+    read = 0
+    for pid in filter(str.isdigit, entry_names("/proc")):
+        try:
+            with open(f"/proc/{pid}/maps", "rb") as maps:
+                lines = maps.read().splitlines()
+        except OSError:
+            continue
+        read += 1
+        for line in lines:
+            words = line.split(None, 5)
+            if len(words) == 6 and words[4] != b"0":
+                base = os.fsdecode(words[5].rpartition(b"/")[2])
+                mapped.setdefault(int(words[4]), set()).add((words[3].decode(), base))
+    return mapped if read else None
