@@ -20,6 +20,7 @@ OUTSIDE = [path for path in SOURCE.rglob("*.py") if BORDER not in path.parents]
 # Words that speak of a platform and do not ask which one this is.
 _SPEAKS = {
     "guard/programs/known.py": "the words of commands that agents run",
+    "guard/simulate/interpreters.py": "a path that a command names",
     "oskit/files/disk.py": "a path that the guard is asked about",
     "oskit/proc/slow_mounts.py": "mount points that are the system's own",
 }
