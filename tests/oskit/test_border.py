@@ -31,12 +31,19 @@ def modules(package: ModuleType) -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}
 
 
+def _as_if_blind(module: ModuleType) -> str:
+    """What a system does not tell, its module takes from the one that knows nothing."""
+    return f"{blind.__name__}.{module.__name__.rpartition('.')[2]}"
+
+
 def questions(module: ModuleType) -> dict[str, inspect.Signature]:
-    """The public functions that a module itself defines."""
+    """The public functions that a module defines, or takes from the blind one."""
     return {
         name: inspect.signature(found)
         for name, found in vars(module).items()
-        if not name.startswith("_") and inspect.isfunction(found) and found.__module__ == module.__name__
+        if not name.startswith("_")
+        and inspect.isfunction(found)
+        and found.__module__ in (module.__name__, _as_if_blind(module))
     }
 
 

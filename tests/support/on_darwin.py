@@ -24,7 +24,7 @@ SOURCE = HERE / "fakeproc.c"
 DIFFERENCES = HERE / "darwin_differences.toml"
 LOOKS_AT_DIRECTORIES = "test_holders.py::test_looking_follows_no_path"  # it would break pytest itself
 ASKED = ("connections", "ending", "locks", "looking", "machine", "mounting", "open_files", "processes",
-         "room", "vitals")  # fmt: skip
+         "vitals")  # fmt: skip
 _SITE = """
 import pathlib, sys
 sys.path.append({tests!r})

@@ -24,7 +24,7 @@ started_s` |
 | descriptors | open files and paths: `path_of way_to reopened pin set_mode` |
 | entries | `dated born_ns rename_new copy_attributes`; enter a directory but no mount: `entering` |
 | room | quotas and memory: `limits project_of memory_limit` |
-| customs | names and programs: `user_temp TMP_NAMES HAS_LAUNCHD SHELL OPENER CATALOGUE PSEUDO_FILES
+| customs | names and programs: `user_temp TMP_NAMES HAS_LAUNCHD SHELL OPENER NOTIFIER CATALOGUE PSEUDO_FILES
 REMOUNT SED_IN_PLACE
 MOVE_ASIDE` |
 | private_mounts | a /tmp of one's own: `IS_THERE unshare mount detach why_not`, flags |

@@ -4,6 +4,7 @@ TMP_NAMES: tuple[str, ...] = ("/tmp",)  # by which people and programs call the 
 HAS_LAUNCHD = False
 SHELL = "bash"  # of who has said nothing else
 OPENER: str | None = None  # the program that shows a page; None: whatever browser is found
+NOTIFIER = ("notify-send", "--app-name=tmpwarden", "tmpwarden", "{message}")  # a notice on the desktop
 CATALOGUE = ""  # the word for this system in the catalogue's `os`
 PSEUDO_FILES = ("/proc/",)  # a link there is not a file of anybody's
 REMOUNT = "mount -o remount,rw"  # how a file system becomes writable again

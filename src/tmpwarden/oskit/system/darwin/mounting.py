@@ -6,10 +6,12 @@ import os
 
 from ...proc.namespaces import Mount
 from ...proc.slow_mounts import waits_for_others
+from ..blind.mounting import BINDS as BINDS  # as where nothing is known: the device alone says which mount it is,
+from ..blind.mounting import Watched as Watched  # and the table is read each time, which asks no disk
+from ..blind.mounting import mount_id_of as mount_id_of
 from . import layouts as at
 from . import libproc
 
-BINDS = False  # no directory is mounted elsewhere with the device of what lies around it
 _ON_DEMAND = "autofs"  # a part of every Mac; nobody has a file open on it
 _UNKNOWN_SERVER = "fuse."  # before the name of a file system that is not local: it waits for somebody
 
@@ -65,24 +67,3 @@ def _options(flags: int) -> str:
 def somebody_may_hang() -> bool:
     """Whether something is mounted that waits for a server or a program. Raises OSError."""
     return any(waits_for_others(one.filesystem) and one.filesystem != _ON_DEMAND for one in mounts())
-
-
-def mount_id_of(fd: int) -> int | None:
-    """None: the device alone says which mount it is."""
-    return None
-
-
-class Watched:
-    """Nobody tells of changes: the table is read each time, which asks no disk."""
-
-    __slots__ = ("seen",)
-
-    def __init__(self) -> None:
-        self.seen: object = None
-
-    @classmethod
-    def open(cls) -> Watched | None:
-        return cls()
-
-    def has_changed(self) -> bool:
-        return True
