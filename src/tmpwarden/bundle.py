@@ -65,8 +65,10 @@ def use(path: str) -> bool:
         return False
     if kind != interpreter() or len(stamps) != len(modules) or not are_unchanged(stamps):
         return False
+    # what is loaded already stays: two copies of one module would not know each other's classes
     ready = sys.modules
     fresh = {name: code for name, _, _, code in modules if name not in ready}
+    # all modules stand in sys.modules before the first one runs: an import among them then finds its partner
     for name, is_package, (source, *_), _ in modules:
         if name in fresh:
             ready[name] = module = _Module(name)
@@ -81,6 +83,7 @@ def use(path: str) -> bool:
                 ready[above].__dict__[child] = ready[name]
             exec(code, ready[name].__dict__)
     except Exception:
+        # half a bundle is worse than none: the plain import that follows must find nothing of it
         for name in fresh:
             del ready[name]
         return False

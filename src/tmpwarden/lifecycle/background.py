@@ -63,6 +63,7 @@ def _forget_handlers() -> None:
     """A signal that ends the whole group must not run the host's shutdown a second time, in here."""
     import _signal  # type: ignore[import-not-found]
 
+    # its pipe belongs to an event loop of the host, which would wake up for our signals
     _signal.set_wakeup_fd(-1)
     for number in _signal.valid_signals():
         if callable(_signal.getsignal(number)) or number == _signal.SIGCHLD:

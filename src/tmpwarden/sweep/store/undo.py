@@ -144,6 +144,7 @@ def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Match
         for entry in (known[name] for name in (matches if len(matches) == 1 else ())):
             yield entry, doors.holding(entry)
         return
+    # a run of which nothing is left in quarantine would make `undo` a step that does nothing
     last = next((entry["run"] for entry in known.newest_first() if doors.holding(entry)), None)
     for entry in known.values():
         if entry["run"] == last and (place := doors.holding(entry)):
@@ -170,6 +171,7 @@ def _bring_back(
         raise NotFound(f"{shown(path)} is not in quarantine any more")
     directory, fd = place
     target = os.path.join(to, os.path.basename(path)) if to else path
+    # first: a run that dies during the move leaves a line from which the next one restores the mode
     way_back.begin(journal, fd, token, directory, target)
     if to:
         _move(journal, fd, directory, token, target)
@@ -210,6 +212,7 @@ def _copy_over(journal: Journal, fd: int, token: str, parent_fd: int, parent: st
     with staging(journal, parent_fd, parent) as staging_fd:
         before = walk.measure(fd, token, uid=places.uid(), count_atime=False)
         copied = copying.copy(fd, token, staging_fd, name)
+        # before the original is destroyed the copy has to be on the disk, not in memory
         os.sync()
         after = walk.measure(fd, token, uid=places.uid(), count_atime=False)
         if before is None or before.at_least or copied != before.entries or before != after:

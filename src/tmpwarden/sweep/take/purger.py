@@ -85,6 +85,7 @@ class Purger:
         if not self._jobs:
             return
         jobs, self._jobs = self._jobs, None
+        # a worker that dies after its draw never reports that ticket, so the job stays in `left` and is done here
         left = dict(enumerate(jobs))
         for number in _draw(self._tickets):
             yield carried_out(left.pop(number))
@@ -107,6 +108,7 @@ class Purger:
                 received += more
             else:
                 hangs = self._end(self._followed)
+                # what it said before it was ended still counts, but nobody waits for more
                 os.set_blocking(self._pipe, False)
                 with contextlib.suppress(BlockingIOError):
                     received += os.read(self._pipe, 1 << 20)
@@ -115,6 +117,7 @@ class Purger:
         else:
             hangs = not self._followed.end() or hangs
             self._followed.close()
+        # a worker that was killed may have written half a line: that job counts as not done
         return [line for line in received.splitlines(keepends=True) if line.endswith(b"\n")], hangs
 
     def _end(self, worker: Followed) -> bool:
