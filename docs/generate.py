@@ -124,7 +124,8 @@ def errors_page() -> str:
     lines = [
         _NOTE,
         "# Errors\n\n`error.code` in JSON, the exit status, the sentence (`error.message`), and what to do "
-        "(`error.suggestion`).\n\n",
+        "(`error.suggestion`). `meta.schema` is 2: `error` has these three keys, which the published schema of the "
+        "response envelope allows. Schema 1 had a fourth, `hint`, with the text of `suggestion`.\n\n",
     ]
     lines += ["| code | exit | sentence | hint |\n|---|---|---|---|\n"]
     for kind in _error_classes():

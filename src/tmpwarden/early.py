@@ -1,10 +1,15 @@
 """Answer signals while your program is still importing: `import tmpwarden.early` as its first line.
 
 SIGTERM, SIGINT and SIGHUP end it with one line of JSON and status 143, 130 or 129, without a traceback, until
-`run_argparse`, `run_click` or a session takes over. Handlers that are not Python's own stay.
+`run_argparse`, `run_click` or a session takes over. After the program's answer a signal changes neither that nor the
+exit status. Handlers that are not Python's own stay.
+
+While Python itself starts nobody can answer. Where the three are blocked meanwhile (`env --block-signal` in the
+program's first line does it), they wait, and are answered here.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` would take a millisecond more
+import atexit
 import os
 import sys
 
@@ -17,16 +22,24 @@ _LINE = (
     '"warnings": [], "meta": {"duration_ms": 0, "partial": true}}\n'
 )
 former: "dict[int, Any]" = {}  # the handlers that we stand in for
+status: "int | None" = None  # of the answer that the program has printed
 
 
 def answer(signum: int, frame: object) -> None:
-    """Nothing of the program has begun: no directory to remove, nobody to ask."""
+    """Nothing of the program has begun, or all is done: no directory to remove, nobody to ask."""
+    if status is not None:
+        os._exit(status)
     name = next(name for name in _NAMES if getattr(_signal, name, None) == signum)
     try:
         os.write(1, (_LINE % name).encode())
     except OSError:
         pass  # nobody listens
     os._exit(128 + signum)
+
+
+def note_answered(code: int) -> None:
+    global status
+    status = code
 
 
 _NAMES = ("SIGTERM", "SIGINT", "SIGHUP")
@@ -42,6 +55,17 @@ def _listen() -> None:
             _signal.signal(signum, answer)
         except ValueError:  # imported by another thread than the main one
             del former[signum]
+    if former and hasattr(_signal, "pthread_sigmask"):
+        atexit.register(_leave)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, former)  # what came while Python started is answered now
+
+
+def _leave() -> None:
+    """While Python ends it takes handlers back, and a signal would replace the status that was answered."""
+    if status is not None:
+        for signum in former:
+            if _signal.getsignal(signum) is answer:
+                _signal.signal(signum, _signal.SIG_IGN)
 
 
 if "tmpwarden.session.signals" not in sys.modules or not sys.modules["tmpwarden.session.signals"].is_watching():

@@ -10,6 +10,7 @@ import pytest
 
 from support import planted
 from support.command import tmpwarden
+from support.documents import COMMANDS, World
 from support.envelope import checked
 from tmpwarden import errors
 from tmpwarden.cli.envelope import chunks
@@ -30,29 +31,16 @@ cli.run()
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (["status"], 0),
-        (["scan"], 0),
-        (["clean", "--yes"], 0),
-        (["clean"], 4),
-        (["nonsense"], 3),
-        (["scan", "--min-age", "soon"], 3),
-        (["scan", "--root"], 3),
-        (["why"], 3),
-        (["undo", "nothing"], 5),
-        (["scan", "--root", "/nowhere"], 5),
-        (["teardown", "--agent", "nobody"], 3),
-        (["run"], 3),
-    ],
-    ids=str,
+    ("world", "words", "status", "code"), COMMANDS, ids=[f"{each[1]} {each[0].__name__}" for each in COMMANDS]
 )
-def test_every_answer_has_the_published_form(own_world: Path, words: list[str], status: int) -> None:
-    if words == ["clean"]:
-        planted.session(own_world / "tmp")
-    result = tmpwarden("--json", *words, later_s=planted.DAYS)
+def test_every_answer_has_the_published_form(
+    own_world: Path, world: World, words: str, status: int, code: str | None
+) -> None:
+    with world(own_world):
+        result = tmpwarden("--json", *words.split(), later_s=planted.DAYS)
     assert result.returncode == status, result.stdout + result.stderr
-    assert checked(result.stdout, status)["meta"]["schema"] == 2
+    envelope = checked(result.stdout, status)
+    assert (envelope["meta"]["schema"], (envelope["error"] or {"code": None})["code"]) == (2, code)
 
 
 def test_what_fails_is_an_error_even_where_all_is_told_in_the_data(own_world: Path) -> None:

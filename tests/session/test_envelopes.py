@@ -5,61 +5,25 @@ import signal
 import pytest
 
 import tmpwarden
+from support import documents
+from support.documents import PARSING, WAYS
 from support.envelope import checked
 from support.program import Programs
 from tmpwarden import errors
 
-CLICK = """
-import sys, click, tmpwarden
-from tmpwarden.session import answers, run_argparse, run_click
-@click.command()
-@click.option("--rows", type=int)
-@answers("mycli")
-def main(s, rows):
-    s.file("work")
-    {work}
-"""
-CLICK_ALONE = CLICK + "main()\n"
-CLICK_RUN = CLICK + "sys.exit(run_click(main))\n"
-ARGPARSE = """
-import argparse, sys, click, tmpwarden
-from tmpwarden.session import run_argparse
-def work(s, arguments):
-    s.file("work")
-    {work}
-parser = argparse.ArgumentParser("mycli")
-parser.add_argument("--rows", type=int)
-sys.exit(run_argparse(parser, work))
-"""
-WAYS = {  # what the command does: (exit status, error.code)
-    "return {'rows': 1}": (0, None),
-    "return": (0, None),
-    "return [1, 2]": (0, None),
-    "s.hand_over('report'); return {}": (0, None),
-    "sys.exit()": (0, None),
-    "sys.exit(0)": (0, None),
-    "sys.exit('no such row')": (1, "exit"),
-    "sys.exit(3)": (3, "exit"),
-    "sys.exit(143)": (143, "exit"),
-    "raise SystemExit('no such row')": (1, "exit"),
-    "raise ValueError('a bug')": (1, "internal"),
-    "raise click.ClickException('no such row')": (1, "error"),
-    "raise click.UsageError('rows, please')": (2, "usage"),
-    "raise click.Abort": (1, "aborted"),
-    "raise click.exceptions.Exit(4)": (4, "exit"),
-    "raise tmpwarden.errors.NotFound('no such row')": (5, "not-found"),
-    "raise KeyboardInterrupt": (130, "CANCELLED"),
-    "import os, signal; os.kill(os.getpid(), signal.SIGTERM)": (143, "CANCELLED"),
-    "import os, signal; os.kill(os.getpid(), signal.SIGHUP)": (129, "CANCELLED"),
-}
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.TmpwardenError)]
 
 
+def test_there_are_a_hundred_documents() -> None:
+    """Those below, and those of tmpwarden itself (tests/cli/test_envelopes.py)."""
+    assert documents.COUNT == 100
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("program", [CLICK_ALONE, CLICK_RUN, ARGPARSE], ids=["click", "run_click", "run_argparse"])
+@pytest.mark.parametrize("program", documents.PROGRAMS)
 def test_however_a_command_leaves_it_answers_once(programs: Programs, program: str, way: str) -> None:
     status, code = WAYS[way]
-    ran = programs.run(program.format(work=way))
+    ran = programs.run(documents.PROGRAMS[program].format(work=way))
     envelope = checked(ran.stdout, ran.returncode)
     assert ran.returncode == status, ran.stderr
     assert (envelope["error"] or {"code": None})["code"] == code
@@ -67,10 +31,10 @@ def test_however_a_command_leaves_it_answers_once(programs: Programs, program: s
     assert programs.sessions() == []
 
 
-@pytest.mark.parametrize("program", [CLICK_RUN, ARGPARSE], ids=["run_click", "run_argparse"])
-@pytest.mark.parametrize("words", [("--rows", "many"), ("--colour",), ("--rows",), ("surplus",)], ids=" ".join)
+@pytest.mark.parametrize("program", PARSING)
+@pytest.mark.parametrize("words", documents.UNPARSED, ids=" ".join)
 def test_arguments_that_do_not_parse_are_answered(programs: Programs, program: str, words: tuple[str, ...]) -> None:
-    ran = programs.run(program.format(work="return"), *words)
+    ran = programs.run(PARSING[program].format(work="return"), *words)
     assert (ran.returncode, "Traceback" in ran.stderr, "rror: " in ran.stderr) == (3, False, True)
     assert checked(ran.stdout, 3)["error"]["code"] == "bad-argument"
 
@@ -103,10 +67,10 @@ sys.settrace(trace)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("program", [CLICK_RUN, ARGPARSE], ids=["run_click", "run_argparse"])
+@pytest.mark.parametrize("program", PARSING)
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_a_signal_at_any_moment_is_one_answer(programs: Programs, program: str, number: int, step: int) -> None:
-    source = STRUCK + program.format(work="return {'rows': 1}")
+    source = STRUCK + PARSING[program].format(work="return {'rows': 1}")
     ends = {}
     for at in range(1, 2000, step):
         ran = programs.run(source, str(int(number)), str(at))

@@ -208,7 +208,7 @@ def _run(work: Callable[[_Line], int], options: dict[str, Any]) -> int:
         if is_watched:
             signals.hold()
             is_held = True
-        return status
+        return _last_word(status, is_outermost)
     except (KeyboardInterrupt, SystemExit) as error:
         if is_watched and not is_held:
             signals.hold()
@@ -217,9 +217,9 @@ def _run(work: Callable[[_Line], int], options: dict[str, Any]) -> int:
         if signum is None:
             raise  # --help
         if line.status is not None and not signals.hosts_own(signum):
-            return line.status
+            return _last_word(line.status, is_outermost)
         line.cancel(cancelled(signals.name_of(signum), {"duration_ms": 0}), options["on_cancel"])
-        return 128 + signum
+        return _last_word(128 + signum, is_outermost)
     finally:
         if is_outermost:
             del _lines[thread]
@@ -227,6 +227,12 @@ def _run(work: Callable[[_Line], int], options: dict[str, Any]) -> int:
             if not is_held:
                 signals.hold()
             signals.end_answered()
+
+
+def _last_word(status: int, is_outermost: bool) -> int:
+    if is_outermost:
+        signals.note_answered(status)
+    return status
 
 
 def _answer(line: _Line, app: str, options: dict[str, Any], work: Callable[[Session], object]) -> int:

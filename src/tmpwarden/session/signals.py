@@ -109,8 +109,21 @@ def _before_early(signum: int, host: Any) -> Any:
     return early.former[signum] if early is not None and host is early.answer else host
 
 
+def note_answered(status: int) -> None:
+    """The program's last word: where `tmpwarden.early` was imported, a signal changes nothing any more."""
+    if (early := sys.modules.get("tmpwarden.early")) is not None:
+        early.note_answered(status)
+
+
+def _after_the_answer(signum: int, host: Any) -> Any:
+    early = sys.modules.get("tmpwarden.early")
+    is_done = early is not None and early.status is not None and early.former.get(signum) is host
+    return early.answer if early is not None and is_done else host
+
+
 def _restore() -> None:
-    for signum, host in list(_watch.hosts.items()):
+    for signum, former in list(_watch.hosts.items()):
+        host = _after_the_answer(signum, former)
         try:
             if signal.getsignal(signum) is _on_signal:  # else the host has set another one meanwhile
                 signal.signal(signum, host)
