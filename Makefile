@@ -51,7 +51,7 @@ release-check:  # what an edition needs: all of CI, nothing flaky, nothing that 
 	@for list in flaky not-proven; do [ ! -s .venv/ci/$$list ] || { echo "no edition: $$list:"; cat .venv/ci/$$list; exit 1; }; done
 
 test-clients: dev
-	$(PYTEST) -n 2 -m "clients and not long" -p no:cacheprovider
+	$(PYTEST) -n 2 --dist loadgroup -m "clients and not long" -p no:cacheprovider
 
 measure-agents: dev  # six real agents, eight ends each: docs/measured-agents.md anew
 	rm -f docs/measured-agents.jsonl
