@@ -54,7 +54,8 @@ def users_of(base: Path) -> list[int]:
     wanted, found, mine = os.fsencode(base), [], _line_of_descent()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if int(process.name) not in mine and (is_loading(process) or wanted in (process / "environ").read_bytes()):
+            environ = (process / "environ").read_bytes()
+            if int(process.name) not in mine and (wanted in environ if environ else is_loading(process)):
                 found.append(int(process.name))
     return found
 
@@ -62,7 +63,8 @@ def users_of(base: Path) -> list[int]:
 def is_loading(process: Path) -> bool:
     """Whether its program is being loaded: the kernel shows neither its words nor its environment then. A kernel thread
     and a dead process have no program. Raises OSError: it has ended."""
-    return not (process / "cmdline").read_bytes() and bool(os.readlink(process / "exe"))
+    files = (process / "cmdline", process / "environ")
+    return not any(file.read_bytes() for file in files) and bool(os.readlink(process / "exe"))
 
 
 def _line_of_descent() -> set[int]:
