@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,84 +12,81 @@ from support import interpreters, quota_kernel
 from support.bases import base_for_all
 from support.mounts import needs_root, tmpfs
 
-ANEW = """
-set -e
-rm -rf led plain project; sync
-setquota -u 4712 0 0 0 0 .; setquota -g 4710 0 0 0 0 .; setquota -g 4711 0 0 0 0 .; setquota -P 42 0 0 0 0 .
+GROUP, MB = "the quota of group 4710", 1 << 20
+# Limits, each as setquota(8) takes it; whose files are written where, and how big.
+CASES: dict[str, tuple[list[str], dict[str, dict[str, int]]]] = {
+    "user": (["-u 4712 2048 2048 0 40"], {"his": {"plain": MB}}),
+    "user's inodes": (["-u 4712 0 0 0 2"], {"his": {"plain": MB}}),
+    "group": (["-g 4710 2048 4096 0 0"], {"his": {"plain": MB}}),
+    "the tighter of two": (["-u 4712 0 65536 0 0", "-g 4710 0 4096 0 0"], {"his": {"plain": MB}}),
+    "none": ([], {"his": {"plain": MB}}),
+    "two groups": (["-g 4710 0 2048 0 0", "-g 4711 0 2048 0 0"], {}),
+    "project": (["-P 42 0 4096 0 60"], {"root's": {"project": MB, "plain": 9 * MB}}),
+}
+PLACES = """
 chmod 1777 .
 mkdir led plain project; chmod 777 led plain project
 chgrp 4711 led; chmod g+s led
 chattr -p 42 project; chattr +P project
 """
-AS_HIM = "setpriv --reuid 4712 --regid 4710 --clear-groups"
-FILLS = f"{AS_HIM} sh -c 'head -c 1M /dev/zero >plain/f'; sync"
-GROUP, MB = "the quota of group 4710", 1 << 20
-CASES = {
-    "user": f"setquota -u 4712 2048 2048 0 40 .; {FILLS}",
-    "user's inodes": f"setquota -u 4712 0 0 0 2 .; {FILLS}",
-    "group": f"setquota -g 4710 2048 4096 0 0 .; {FILLS}",
-    "the tighter of two": f"setquota -u 4712 0 65536 0 0 .; setquota -g 4710 0 4096 0 0 .; {FILLS}",
-    "none": FILLS,
-    "two groups": "setquota -g 4710 0 2048 0 0 .; setquota -g 4711 0 2048 0 0 .",
-    "project": "setquota -P 42 0 4096 0 60 .; head -c 1M /dev/zero >project/f; head -c 9M /dev/zero >plain/f; sync",
-}
 TELL = """
-import json, os, subprocess, sys
+import json, os, subprocess
 from tmpwarden.oskit.files.space import percent_of_quota, space_of
-anew, cases = json.load(open("/mnt/share/cases.json"))
+
 def told(s):
     return [s.quota_of, s.quota_bytes, s.quota_used, s.quota_inodes, s.quota_inodes_used, percent_of_quota(s)]
-for name, script in cases.items():
-    subprocess.run(["sh", "-c", anew + script], check=True)
+
+def limit(words):
+    subprocess.run(["setquota", *words, "."], check=True)
+
+def write(sizes):
+    for place, size in sizes.items():
+        with open(f"{place}/f", "wb") as file:
+            file.write(bytes(size))
+
+def as_him(work):
     if os.fork() == 0:
         os.setgroups([]); os.setgid(4710); os.setuid(4712)
-        print(json.dumps([name, {path: told(space_of(path)) for path in ("led", "plain", "project")}]), flush=True)
+        work()
         os._exit(0)
     assert os.wait()[1] == 0
+
+for name, (limits, files) in json.load(open("/mnt/share/cases.json")).items():
+    for words in limits:
+        limit(words.split())
+    write(files.get("root's", {}))
+    as_him(lambda: write(files.get("his", {})))
+    os.sync()
+    looks = lambda: {place: told(space_of(place)) for place in ("led", "plain", "project")}
+    as_him(lambda: print(json.dumps([name, looks()]), flush=True))
+    for words in limits:
+        limit([*words.split()[:2], "0", "0", "0", "0"])
+    for sizes in files.values():
+        for place in sizes:
+            os.remove(f"{place}/f")
 """
 
 
-@pytest.fixture(scope="module")
-def told(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+@needs_root
+def test_the_tightest_quota_that_a_new_file_would_count_for(readable_library: Path) -> None:
     """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas, case by case: all by one
-    program in one kernel, which costs far more to start than to ask."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to mount")
-    library, python = request.getfixturevalue("readable_library"), interpreters.for_everybody()
+    program in one kernel, for there a program takes a tenth of a second to start."""
     with base_for_all() as base:
         (base / "tell.py").write_text(TELL)
-        (base / "cases.json").write_text(json.dumps([ANEW, CASES]))
-        said = quota_kernel.said(base, f"PYTHONPATH={library} {python} -B /mnt/share/tell.py\n")
-    return dict(json.loads(line) for line in said.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("case", "expected"),
-    [
-        ("user", ["your quota", 2 * MB, MB, 40, 1, 50]),
-        ("user's inodes", ["your quota", None, None, 2, 1, 50]),
-        ("group", [GROUP, 4 * MB, MB, None, None, 25]),
-        ("the tighter of two", [GROUP, 4 * MB, MB, None, None, 25]),
-        ("none", ["", None, None, None, None, None]),
-    ],
-)
-def test_the_tightest_quota_that_a_new_file_would_count_for(
-    told: dict[str, dict[str, Any]], case: str, expected: list[Any]
-) -> None:
-    assert told[case]["plain"] == expected
-
-
-def test_a_directory_that_leads_to_a_group_counts_for_that_group(told: dict[str, dict[str, Any]]) -> None:
-    """The user is no member, so the kernel tells no figure; and the group that he has is not the one that counts."""
-    assert (told["two groups"]["led"][0], told["two groups"]["plain"][0]) == ("", GROUP)
-
-
-def test_a_projects_quota_is_known_to_a_user_who_may_not_ask_for_it(told: dict[str, dict[str, Any]]) -> None:
-    project, plain = told["project"]["project"], told["project"]["plain"]
-    assert project[0] == "the quota of project 42"
-    assert (project[1], project[3], project[5]) == (4 * MB, 60, 26)
-    assert project[2] >= MB and project[4] == 2
-    assert plain[0] == ""
+        (base / "cases.json").write_text(json.dumps(CASES))
+        look = f"PYTHONPATH={readable_library} {interpreters.for_everybody()} -B /mnt/share/tell.py\n"
+        told = dict(json.loads(line) for line in quota_kernel.said(base, PLACES + look).splitlines())
+    assert told["user"]["plain"] == ["your quota", 2 * MB, MB, 40, 1, 50]
+    assert told["user's inodes"]["plain"] == ["your quota", None, None, 2, 1, 50]
+    assert told["group"]["plain"] == [GROUP, 4 * MB, MB, None, None, 25]
+    assert told["the tighter of two"]["plain"] == [GROUP, 4 * MB, MB, None, None, 25]
+    assert told["none"]["plain"] == ["", None, None, None, None, None]
+    # The user is no member, so the kernel tells no figure; and the group that he has is not the one that counts.
+    assert [told["two groups"][place][0] for place in ("led", "plain")] == ["", GROUP]
+    # A project's quota is known to a user who may not ask for it.
+    whose, limit, used, inodes, inodes_used, percent = told["project"]["project"]
+    assert (whose, limit, inodes, inodes_used, percent) == ("the quota of project 42", 4 * MB, 60, 2, 26)
+    assert used >= MB and told["project"]["plain"][0] == ""
 
 
 def own_memory_group() -> Path:
