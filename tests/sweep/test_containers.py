@@ -1,13 +1,16 @@
 """Credentials that are mounted into a container stay as long as it lives, and go an hour after they were last used."""
 
 import contextlib
+import fcntl
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from support.command import WHOLE_MACHINE
 from support.engine import container, engine, watcher
 from support.litter import claude_session, cwd_markers, in_quarantine, later
 from support.mounts import needs_root
@@ -47,6 +50,16 @@ def test_a_secret_stays_while_a_container_of_its_run_lives(own_world: Path, name
         assert (secrets / "credentials").read_text() == "key"
     clean(now_ns=later(100))
     assert not secrets.exists()
+
+
+@pytest.fixture(autouse=True)
+def only_these_containers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What one worker starts as a container's watcher is one to every other, too."""
+    directory = tmp_path_factory.getbasetemp()
+    directory = directory.parent if hasattr(request.config, "workerinput") else directory
+    with (directory / "containers.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture
@@ -209,6 +222,14 @@ def test_whatever_watches_over_it_is_seen(own_world: Path, runtime: Path, progra
     assert secrets.exists()
 
 
+def inside_a_machine_of_its_own(hours: float, *words: str) -> None:
+    """Whoever runs these tests may be a Claude."""
+    argv = [sys.executable, WHOLE_MACHINE, str(hours * 3600), str(Path(sys.executable).parent / "tmpwarden"), *words]
+    unshare = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    done = subprocess.run([*unshare, *argv], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_copy_of_an_agents_credentials_goes_alike_and_only_when_told(own_world: Path) -> None:
     tmp = own_world / "tmp"
     claude_session(tmp)  # so that Claude has a registry
@@ -218,11 +239,11 @@ def test_a_copy_of_an_agents_credentials_goes_alike_and_only_when_told(own_world
         (directory / ".credentials.json").write_text("key")
     (mixed / "session.jsonl").write_text("a transcript")
     file.write_text("key")
-    told = Request(agents=("claude",), rows=("claude.credentials-copy",), thresholds=Thresholds(take_ask=True))
-    clean(now_ns=later(2))
-    clean(told, now_ns=later(0.9))
+    command = ["clean", "--root", str(tmp), "--agent", "claude"]
+    inside_a_machine_of_its_own(2, *command, "--yes")
+    inside_a_machine_of_its_own(0.9, *command, "--all", "--yes")
     assert alone.exists() and file.exists()
-    clean(told, now_ns=later(1.1))
+    inside_a_machine_of_its_own(1.1, *command, "--all", "--yes")
     assert (alone.exists(), file.exists(), mixed.exists()) == (False, False, True)
-    clean(told, now_ns=later(73))
+    inside_a_machine_of_its_own(73, *command, "--all", "--yes")
     assert not mixed.exists()
