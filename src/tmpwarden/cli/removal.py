@@ -31,7 +31,7 @@ def question_for_good(removals: Sequence[Verdict]) -> str:
     """Where quarantine would lie on the very disk that is full: `y` deletes, `q` moves to quarantine all the same."""
     return (
         "Quarantine is on the same full disk, so moving them there frees nothing (q does it anyway).\n"
-        f"Delete {render.counted(removals)}permanently?"
+        f"Delete {render.counted(removals)} permanently?"
     )
 
 

@@ -38,12 +38,13 @@ class Survey:
     _partly: set[str] = field(default_factory=set)  # roots in which something could not be measured in full
     _entries: int = 0
     _rooms: tuple[Space, ...] | None = None
+    _forks: bool = True  # False in a program with threads: a second process is not started to walk along
 
     def __iter__(self) -> Iterator[Verdict]:
         if not (self._prepared.request.agents or self._prepared.request.rows):  # else most of a root is not looked at
             self._strangers = Strangers(self._prepared.roots, places.uid())
             self._prepared.finder.stranger = self._strangers.see
-        for verdict in self._prepared.surveyed():
+        for verdict in self._prepared.surveyed() if self._forks else self._prepared.verdicts():
             root, measure = verdict.finding.root, verdict.evidence.measure
             if measure is None or measure.at_least:
                 self._partly.add(root)

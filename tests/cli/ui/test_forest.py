@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from support import planted
 from support.command import data
+from support.mounts import needs_root, tmpfs
 from tmpwarden.cli.ui.app import Snapshot, look
 from tmpwarden.cli.ui.forest import MarkCounts, TreeLine, grown
 from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
@@ -27,7 +29,7 @@ def seen() -> Snapshot:
 
 def trees(words: str = "", *, only_going: bool = False) -> list[TreeLine]:
     found = seen()
-    return grown(found.verdicts, found.spaces, words=words, only_going=only_going)
+    return grown(found.verdicts, found.spaces, words=words, only_going=only_going, rest=found.rest)
 
 
 def units(roots: list[TreeLine]) -> dict[str, TreeLine]:
@@ -43,12 +45,79 @@ def test_the_tree_holds_what_scan_holds_and_adds_up(own_world: Path) -> None:
     planted.session(root, 100_000)
     planted.markers(root, 7)
     planted.staging(root)
+    own(root, "orch-17", 30_000)
+    own(root, "orch-18", 10_000)
     (tree,) = trees()
     scanned = data("scan", later_s=planted.DAYS)
-    assert tree.bytes == scanned["totals"]["bytes"] == sum(child.bytes for child in tree.children)
+    (account,) = scanned["accounts"]
+    agents = [child for child in tree.children if child.kind == "agent"]
+    assert sum(each.bytes for each in agents) == scanned["totals"]["bytes"] == account["matched_bytes"]
     assert tree.removable_bytes == scanned["totals"]["removable_bytes"]
-    assert {child.title for child in tree.children} == {each["agent"] for each in scanned["findings"]}
+    assert {each.title for each in agents} == {each["agent"] for each in scanned["findings"]}
+    assert {each.title for each in tree.children} - {each.title for each in agents} == {"not recognised"}
+    assert tree.bytes == sum(child.bytes for child in tree.children) == account["matched_bytes"] + own_bytes(account)
     assert [child.bytes for child in tree.children] == sorted((c.bytes for c in tree.children), reverse=True)
+
+
+def own(root: Path, name: str, size: int) -> Path:
+    """A directory of the user's that no agent is known to make."""
+    (root / name).mkdir(mode=0o700)
+    (root / name / "data").write_bytes(b"x" * size)
+    return root / name
+
+
+def own_bytes(account: dict[str, int]) -> int:
+    assert account["unmatched_bytes"] > 40_000
+    return account["unmatched_bytes"]
+
+
+@needs_root
+def test_of_a_whole_file_system_the_tree_adds_up_to_what_df_says(own_world: Path) -> None:
+    with tmpfs(own_world / "tmp") as root:
+        planted.session(root, 100_000)
+        own(root, "orch-17", 30_000)
+        (root / "by-another").write_bytes(b"x" * 20_000)
+        os.chown(root / "by-another", 4711, 4711)
+        (tree,) = trees()
+        room = os.statvfs(root)
+        assert tree.bytes == (room.f_blocks - room.f_bfree) * room.f_frsize
+        assert [each.title for each in tree.children] == ["claude", "not recognised", "other users"]
+
+
+def group(glob: Path, judged: bool) -> TreeLine:
+    """The line of a group that is not recognised; once it was opened, with its items."""
+    found = look(Request(), later_ns, opened=[str(glob)] if judged else ())
+    (tree,) = grown(found.verdicts, found.spaces, rest=found.rest)
+    return next(line for line in tree.lines() if line.glob == str(glob))
+
+
+def test_what_is_not_recognised_is_checked_item_by_item_once_its_group_is_opened(own_world: Path) -> None:
+    root = own_world / "tmp"
+    unused, used = own(root, "orch-17", 30_000), own(root, "orch-18", 10_000)
+    glob = root / "orch-*"
+    assert (group(glob, False).title, group(glob, False).children) == ("orch-* (2)", [])
+    with subprocess.Popen(["sleep", "60"], cwd=used) as worker:
+        line = group(glob, True)
+        worker.kill()
+    assert [(each.path, each.state, each.offered) for each in line.children] == [
+        (str(unused), "ask", 1),
+        (str(used), "kept", 0),
+    ]
+    assert line.children[1].why.startswith("in use: it is the working directory of sleep")
+    assert line.bytes == sum(each.bytes for each in line.children)
+    assert line.removable_bytes == 0  # none of it goes by itself
+
+
+def test_what_was_marked_by_name_goes_and_comes_back_and_its_neighbour_stays(own_world: Path) -> None:
+    root = own_world / "tmp"
+    marked, other = own(root, "orch-17", 30_000), own(root, "orch-18", 10_000)
+    session = planted.session(root)
+    leaf = next(each for each in group(root / "orch-*", True).children if each.path == str(marked))
+    results = _deeds([pinned(leaf.verdicts), pin_of(session)])
+    assert {str(marked), str(session)} <= {each["path"] for result in results for each in result["removed"]}
+    assert (marked.exists(), session.exists(), other.exists()) == (False, False, True)
+    data("undo")
+    assert (marked / "data").exists()
 
 
 def test_a_filter_shows_what_has_all_its_words(own_world: Path) -> None:
@@ -93,6 +162,10 @@ def test_of_a_swarm_only_the_files_that_were_marked_go(own_world: Path) -> None:
 
 
 def _deed(pins: list[Pin], *, is_closed: bool = False) -> dict[str, object]:
+    return _deeds(pins, is_closed=is_closed)[-1]
+
+
+def _deeds(pins: list[Pin], *, is_closed: bool = False) -> list[dict[str, Any]]:
     order = {"roots": [], "config_file": None, "pins": [each.document() for each in pins],
              "ahead_ns": planted.DAYS * 10**9}  # fmt: skip
     argv = [sys.executable, "-m", "tmpwarden.cli.ui.deed"]
@@ -104,8 +177,7 @@ def _deed(pins: list[Pin], *, is_closed: bool = False) -> dict[str, object]:
             child.stdin.close()
         told = [json.loads(line) for line in child.stdout]
         child.stdin.close()
-    result: dict[str, object] = told[-1]["result"]
-    return result
+    return [each["result"] for each in told if "result" in each]
 
 
 def test_the_clean_takes_what_was_marked_and_nothing_beside_it(own_world: Path) -> None:

@@ -83,6 +83,21 @@ def test_it_is_driven_by_keys_resized_and_leaves_the_terminal_as_it_was(own_worl
     terminal.until(lambda shown: "EXIT 0" in shown)
 
 
+@pytest.mark.parametrize("screen", ["first look", "tree", "help", "filter", "question"])
+def test_ctrl_c_quits_from_everywhere(own_world: Path, terminal: Terminal, screen: str) -> None:
+    planted.session(own_world / "tmp")
+    terminal.start("ui")
+    if screen == "first look":
+        terminal.until(lambda shown: "Checking" in shown or "claude" in shown)
+    else:
+        terminal.until(lambda shown: "claude" in shown)
+        terminal.keys(*{"tree": (), "help": ("?",), "filter": ("/",), "question": ("a", "c")}[screen])
+        awaited = {"tree": "claude", "help": "Keys", "filter": "words of a path", "question": "y yes"}[screen]
+        terminal.until(lambda shown: awaited in shown)
+    terminal.keys("C-c")
+    terminal.until(lambda shown: "EXIT 0" in shown)
+
+
 def _running(world: Path, word: str) -> list[int]:
     """Processes of this test's world with this word on their command line."""
     found = []

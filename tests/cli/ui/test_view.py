@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -118,6 +119,100 @@ def test_what_is_marked_is_cleaned_after_one_question_and_comes_back(own_world: 
     drive(app, steps)
 
 
+async def go_to_line(pilot: "Pilot[int]", app: View, title: str) -> None:
+    """Put the cursor on the line of this title."""
+    tree = app.query_one(Units)
+    await until(pilot, lambda: title in {line.title for root in roots(app) for line in root.lines()})
+    open_all(app)
+    await pilot.press("home")
+    for _ in range(tree.last_line + 2):
+        here = app.here()
+        if here is not None and here.title.startswith(title):
+            return
+        before = tree.cursor_line
+        await pilot.press("down")
+        await until(pilot, lambda: tree.cursor_line != before or tree.cursor_line == tree.last_line)  # noqa: B023
+    raise AssertionError(f"{title} is not in the tree")
+
+
+def strangers(root: Path) -> list[Path]:
+    made = [root / "orch-17", root / "orch-18"]
+    for each in made:
+        each.mkdir(mode=0o700)
+        (each / "data").write_bytes(b"x" * 30_000)
+    return made
+
+
+def test_what_is_not_recognised_is_marked_by_its_group_and_cleaned(own_world: Path) -> None:
+    unused, used = strangers(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await go_to_line(pilot, app, "orch-* (2)")
+        await pilot.press("space")
+        await until(pilot, lambda: [pin.path for pin in app.marks.values()] == [str(unused)])
+        await until(pilot, lambda: app.mark_counts.summary.startswith("marked: 1 item"))
+        await answer_yes(pilot, app, "c")
+        await until(pilot, lambda: not app.is_busy and "Removed 1 item" in app.status_line)
+        await answer_yes(pilot, app, "u")
+        await until(pilot, lambda: unused.exists())
+
+    with subprocess.Popen(["sleep", "60"], cwd=used) as worker:
+        drive(app, steps)
+        worker.kill()
+    assert used.exists()
+
+
+def test_a_group_that_is_not_recognised_opens_into_its_items_and_can_be_adopted(own_world: Path) -> None:
+    unused, _ = strangers(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await pilot.press("p")
+        await until(pilot, lambda: "Only a group" in app.status_line)
+        await go_to_line(pilot, app, "orch-* (2)")
+        await pilot.press("enter")
+        await until(pilot, lambda: str(unused) in paths(app))
+        await until(pilot, lambda: "not recognised, unused" in screen_text(app))
+        await answer_yes(pilot, app, "p")
+        await until(pilot, lambda: app.status_line.startswith("Adopted"))
+        await until(pilot, lambda: "adopted" in {line.title for root in roots(app) for line in root.lines()})
+
+    drive(app, steps)
+    assert [each["name"] for each in data("adopt")["rows"]] == ["orch\\-.+"]
+
+
+def test_why_stands_beside_each_item_at_80_columns_and_below_the_tree_in_full(own_world: Path) -> None:
+    planted.session(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        open_all(app)
+        await until(pilot, lambda: "removable: no process" in screen_text(app))
+        await pilot.press("down", "down")
+        await until(pilot, lambda: "no process of its session is left" in screen_text(app))
+
+    drive(app, steps, (80, 24))
+
+
+def test_a_spinner_turns_until_the_first_look_is_there(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on, real = threading.Event(), app_module.look
+    monkeypatch.setattr(app_module, "look", lambda *given: may_go_on.wait(_LIMIT_S) and real(*given))
+    app = view()
+
+    async def driven() -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            for sign in "|/-\\":
+                await until(pilot, lambda: f"{sign} Checking" in screen_text(app))  # noqa: B023
+            may_go_on.set()
+            await until(pilot, lambda: app.forest is not None)
+
+    try:
+        asyncio.run(driven())
+    finally:
+        may_go_on.set()
+
+
 def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> None:
     marked = planted.session(own_world / "tmp")
     app = view()
@@ -144,7 +239,7 @@ def test_a_look_that_ends_while_the_view_closes_breaks_nothing(own_world: Path) 
         await go_to(pilot, app, marked)
         assert app.seen is not None
         await app.query_one(Units).remove()
-        app.show(Forest.of([], app.seen.spaces, "", only_going=False))
+        app.show(Forest.of([], app.seen.spaces, "", only_going=False, rest=app.seen.rest))
 
     drive(app, steps)
 
@@ -213,7 +308,7 @@ def test_names_from_disk_are_text_and_every_screen_fits(own_world: Path) -> None
         for width, height in ((160, 50), (80, 24), (40, 12)):
             await pilot.resize_terminal(width, height)
             await until(pilot, lambda: app.query_one("#full", Static).size.width <= width)  # noqa: B023
-            words = ("-[red]x", "-[bold", "-[link=x]", "-[@click=") if width >= 80 else ("claude",)
+            words = ("-[red]x", "-[bold", "-[link=x]", "-[@click=") if width > 80 else ("claude",)
             await until(pilot, lambda: all(w in screen_text(app) for w in ("[red]not markup", *words)))  # noqa: B023
             shown = screen_text(app)
             assert "\x1b[31m" not in shown

@@ -34,7 +34,7 @@ def command(call: Call, pattern: str | None, forget: bool, dry_run: bool) -> Ans
     PATTERN is a quoted glob such as 'orch-*'. It is compared with names directly in a temp root. `scan` then
     lists matching items, and `clean --all` removes them after 72 hours if they are unused and you confirm.
     """
-    path = os.path.join(places.config_dir(), "agents.d", adoption.FILE)
+    path = _file()
     text = _text(path)
     if pattern is None:
         return _listed(adoption.rows(text), path)
@@ -42,6 +42,11 @@ def command(call: Call, pattern: str | None, forget: bool, dry_run: bool) -> Ans
     if forget:
         return _forgotten(glob, text, path, dry_run)
     return _adopted(call, glob, text, path, dry_run)
+
+
+def add(call: Call, pattern: str) -> None:
+    """What `adopt PATTERN` does, for the full-screen view."""
+    _adopted(call, _in_a_root(pattern, tuple(places.temp_roots(call.roots))), _text(_file()), _file(), dry_run=False)
 
 
 def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answer:
@@ -114,6 +119,10 @@ def _in_a_root(pattern: str, roots: tuple[str, ...]) -> str:
         hint = f"the temp roots are {', '.join(map(shown, roots))}"
         raise BadArgument(f"{shown(pattern)} is not a pattern for names directly in a temp root", hint=hint)
     return name
+
+
+def _file() -> str:
+    return os.path.join(places.config_dir(), "agents.d", adoption.FILE)
 
 
 def _text(path: str) -> str:

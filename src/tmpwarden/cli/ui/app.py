@@ -6,8 +6,7 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Callable, Container, Iterable
-from itertools import takewhile
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
@@ -21,7 +20,7 @@ from textual.worker import get_current_worker
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
-from ...lazy_dataclass import dataclass
+from ...lazy_dataclass import dataclass, field, replace
 from ...lifecycle.living import living_sessions
 from ...model.request import Request
 from ...model.sweep import Space, Verdict
@@ -29,10 +28,11 @@ from ...oskit.files import places
 from ...oskit.files.space import percent_used
 from ...sweep.compose import prepare
 from ...sweep.store import labels
+from ...sweep.survey import Survey
 from ...text import plural, shown
 from ..call import Call
-from . import keys
-from .forest import MANY, Forest, Key, MarkCounts, TreeLine
+from . import deeds, keys
+from .forest import MANY, Forest, Key, MarkCounts, Rest, TreeLine
 from .pins import Pin
 from .units import Units
 
@@ -51,27 +51,43 @@ class Snapshot:
     undoable: int  # units that can come back
     warnings: tuple[str, ...]
     took_s: float
+    rest: Rest = field(default_factory=Rest)
 
 
-def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], bool] = lambda: False) -> Snapshot:
-    """What `scan` sees, and who lives. It runs in a thread, so it forks nothing.
+def look(
+    request: Request,
+    now_ns: Callable[[], int],
+    is_unwanted: Callable[[], bool] = lambda: False,
+    opened: Iterable[str] = (),
+) -> Snapshot:
+    """What `scan` sees, who lives, and the items of the unrecognised groups that were opened. It runs in a thread, so
+    it forks nothing.
 
     It ends between two units once its answer is not wanted any more: quitting does not wait for 100,000 of them.
     """
     began_s = time.monotonic()
-    prepared = prepare(request, now_ns=now_ns)
-    verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
+    survey = Survey(prepare(request, now_ns=now_ns), _forks=False)
+    verdicts, is_whole = [], True
+    for verdict in survey:
+        if is_unwanted():
+            is_whole = False
+            break
+        verdicts.append(verdict)
+    unmatched = survey.unmatched() if is_whole else ()
+    judged = {glob: deeds.judged(request, glob, now_ns) for glob in opened if is_whole}
+    rest = Rest(unmatched, survey.accounts(unmatched) if is_whole else (), judged)
     overrides = load_settings(request.config_file).rows
-    sessions = living_sessions(load(overrides=overrides), prepared.roots)
-    restorable = labels.restorable(places.state_dir())
+    sessions = living_sessions(load(overrides=overrides), tuple(room.path for room in survey.roots))
+    waiting = labels.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
     return Snapshot(
-        verdicts,
-        prepared.spaces(),
+        verdicts=tuple(verdicts),
+        spaces=survey.roots,
         sessions=len(sessions),
-        undoable=len(restorable),
-        warnings=tuple(prepared.warnings),
+        undoable=len(waiting),
+        warnings=survey.warnings,
         took_s=took_s,
+        rest=rest,
     )
 
 
@@ -96,6 +112,7 @@ class View(App[int]):
         Binding("u", "undo", "Undo"),
         Binding("o", "orphans", "Orphans"),
         Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("p", "adopt", "Adopt", show=False),
         Binding("a", "all", "All", show=False),
         Binding("r", "refresh", "Refresh", show=False),
         Binding("g", "going", "Only removable items", show=False),
@@ -116,6 +133,7 @@ class View(App[int]):
         self.marks: dict[Key, Pin] = {}
         self.mark_counts = MarkCounts()
         self.opened: set[Key] = set()
+        self.judged: dict[str, Sequence[Verdict]] = {}  # items of unrecognised groups, each once it was opened
         self.status_line, self.is_busy, self.is_looking, self.turns = "Checking ...", False, False, 0
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
@@ -153,7 +171,8 @@ class View(App[int]):
     def look_around(self) -> None:
         worker = get_current_worker()
         try:
-            seen: Snapshot | str = look(self.request, self.call.now_ns, lambda: worker.is_cancelled)
+            opened = tuple(self.judged)
+            seen: Snapshot | str = look(self.request, self.call.now_ns, lambda: worker.is_cancelled, opened)
         except (TmpwardenError, OSError) as error:
             seen = str(error)
         if not worker.is_cancelled:
@@ -165,6 +184,7 @@ class View(App[int]):
         if isinstance(seen, Snapshot):
             self.status_line = "? shows all keys" if self.seen is None else self.status_line
             self.seen = seen
+            self.judged |= seen.rest.judged
             rest_s = max(_SOONEST_S, _REST * seen.took_s)
             self.draw()
         else:
@@ -174,11 +194,12 @@ class View(App[int]):
     def draw(self) -> None:
         """100,000 units take seconds to be put in order: that is done off the loop, and a later wish overtakes it."""
         if self.seen is not None:
-            self.grow(self.seen, self.words, self.only_going)
+            self.grow(self.seen, self.words, self.only_going, self.judged.copy())
 
     @work(thread=True, exclusive=True, group="grow", description="grow")  # else all findings are written out
-    def grow(self, seen: Snapshot, words: str, only_going: bool) -> None:
-        forest = Forest.of(seen.verdicts, seen.spaces, words, only_going)
+    def grow(self, seen: Snapshot, words: str, only_going: bool, judged: Mapping[str, Sequence[Verdict]]) -> None:
+        rest = replace(seen.rest, judged=judged)
+        forest = Forest.of(seen.verdicts, seen.spaces, words, only_going, rest)
         is_same = self.forest is not None and forest.looks_like(self.forest)
         if not get_current_worker().is_cancelled:
             self.call_from_thread(self.show, forest, is_same)
@@ -200,6 +221,7 @@ class View(App[int]):
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
         if event.node.data:
             self.opened.add(event.node.data.key)
+            keys.judge_group(self, event.node.data)
 
     def on_tree_node_collapsed(self, event: Tree.NodeCollapsed[TreeLine]) -> None:
         if event.node.data:
@@ -259,7 +281,7 @@ class View(App[int]):
         return node.key in self.marks if node.is_unit else self.mark_counts.is_whole(node)
 
     action_mark, action_all = keys.mark_here, keys.mark_all
-    action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep
+    action_clean, action_why, action_keep, action_adopt = keys.clean, keys.why, keys.keep, keys.adopt
     action_undo, action_orphans, action_quit, action_help = keys.undo, keys.orphans, keys.quit_view, keys.tell_keys
 
     def after(self, lines: list[str]) -> None:
@@ -319,5 +341,5 @@ def details(view: View) -> str:
     node = view.here()
     if node is None:
         return "No agent left anything behind here." if view.forest and not view.forest.units else ""
-    where = shown(node.path) if node.path else node.title
+    where = shown(node.path or node.glob) or node.title
     return f"{where}\n{node.why}"

@@ -11,15 +11,18 @@ import json
 import select
 import sys
 import time
+from collections.abc import Callable, Sequence
 
 from ...errors import TmpwardenError
+from ...lazy_dataclass import replace
 from ...model.request import Request, Thresholds
 from ...model.sweep import Receipt
 from ...sweep.compose import cleaned
+from ...sweep.find.named import LITTER
 from ...sweep.prepared import Plan
 from .. import removal, render
 from ..envelope import plain
-from .pins import of_document, still_marked
+from .pins import Pin, of_document, still_marked
 
 
 def main() -> int:
@@ -28,22 +31,29 @@ def main() -> int:
     request = Request(
         roots=tuple(order["roots"]),
         config_file=order["config_file"],
-        thresholds=Thresholds(take_ask=True),  # who marks a thing has said so
-        only_paths=frozenset(pin.path for pin in pins),
+        thresholds=Thresholds(take_ask=True),  # the mark is the request for it
     )
-    progress = _ProgressLines()
+    progress, now_ns = _ProgressLines(), lambda: time.time_ns() + order["ahead_ns"]
+    named = [pin for pin in pins if pin.litter == LITTER.key]  # not recognised: judged as if named in a command
+    known = [pin for pin in pins if pin.litter != LITTER.key]
+    status = 0
+    for some, asked in (
+        (known, replace(request, only_paths=frozenset(pin.path for pin in known))),
+        (named, replace(request, words=tuple(pin.path for pin in named), only_unknown=True)),
+    ):
+        if some:
+            status = _clean_marked(asked, some, progress, now_ns) or status
+    return status
 
+
+def _clean_marked(request: Request, pins: Sequence[Pin], progress: _ProgressLines, now_ns: Callable[[], int]) -> int:
     def only_the_marked(plan: Plan) -> bool:
         plan.removals[:] = still_marked(plan.removals, pins)
         return bool(plan.removals)
 
     try:
         result = cleaned(
-            request,
-            confirm=only_the_marked,
-            on_receipt=progress,
-            should_stop=_is_left_alone,
-            now_ns=lambda: time.time_ns() + order["ahead_ns"],
+            request, confirm=only_the_marked, on_receipt=progress, should_stop=_is_left_alone, now_ns=now_ns
         )
     except TmpwardenError as error:
         progress.write(error={"message": str(error), "hint": error.hint})

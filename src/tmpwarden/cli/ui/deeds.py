@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from ...errors import NotFound
+from ...lazy_dataclass import replace
 from ...model.request import Request, Thresholds
 from ...model.terms import Reason
 from ...repos.worktrees.changes import undo_with_entries
@@ -17,6 +19,7 @@ from ...sweep.store.undo import of_the_last_run
 from ...text import plural, shown, size
 from .. import wording
 from ..call import Call
+from ..commands import adopt as adopt_command
 from ..commands import keep as keep_command
 from ..commands import orphans as orphans_command
 from ..commands import why as why_command
@@ -25,6 +28,8 @@ from .pins import Pin
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ...model.sweep import Verdict
 
 Say = Callable[[str], object]
 _LONGEST_LINE = 1 << 24
@@ -46,20 +51,24 @@ async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) 
     child.stdin.write(json.dumps(order).encode() + b"\n")
     await child.stdin.drain()
     closing = asyncio.create_task(_close_when(stop, child.stdin))  # it takes the end of its input for our end
-    result: dict[str, Any] = {}
+    results: list[dict[str, Any]] = []
+    errors: list[str] = []
     async for line in child.stdout:
-        result = json.loads(line)
-        if "items" in result:
-            say(f"Removing: {plural(result['items'], 'item')}, {size(result['bytes'])} ...")
+        told = json.loads(line)
+        if "result" in told:
+            results.append(told["result"])
+        elif "error" in told:
+            errors.append(f"{told['error']['message']}. {told['error']['hint'] or ''}".strip())
+        else:
+            say(f"Removing: {plural(told['items'], 'item')}, {size(told['bytes'])} ...")
     complaint = (await child.stderr.read()).decode(errors="replace").strip()
     closing.cancel()
     child.stdin.close()
     await child.wait()
-    if "error" in result:
-        return [f"{result['error']['message']}. {result['error']['hint'] or ''}".strip()]
-    if "result" not in result:
-        return ["The clean-up was interrupted; the next run of any command finishes it.", *complaint.splitlines()[-1:]]
-    return list(_outcome(result["result"], pins))
+    if not results:
+        interrupted = "The clean-up was interrupted; the next run of any command finishes it."
+        return errors or [interrupted, *complaint.splitlines()[-1:]]
+    return [*_outcome(results, pins), *errors]
 
 
 async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
@@ -67,20 +76,21 @@ async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
     stdin.close()
 
 
-def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
-    removed_paths = {each["path"] for each in result["removed"]}
-    removed = sum(each.get("count", 1) for each in result["removed"])
-    total = size(sum(each["bytes"] for each in result["removed"]))
-    can_return = any(each["undoable"] for each in result["removed"])
+def _outcome(results: Sequence[dict[str, Any]], pins: Sequence[Pin]) -> list[str]:
+    went, kept, failures = ([each for result in results for each in result[of]] for of in ("removed", "kept", "failed"))
+    gone = {each["path"] for each in went}
+    removed = sum(each.get("count", 1) for each in went)
+    total = size(sum(each["bytes"] for each in went))
+    undos = sum(any(each["undoable"] for each in result["removed"]) for result in results)
     first = f"Removed {plural(removed, 'item')}, {total}." if removed else "Nothing was removed."
-    first += f" u brings {'it' if removed == 1 else 'them'} back." if can_return else ""
-    first += " It was stopped early." if result["stopped"] else ""
-    why = {each["path"]: each for each in result["kept"]}
-    failed = {each["path"]: each["error"] for each in result["failed"]}
-    kept_paths = [pin.path for pin in pins if pin.path not in removed_paths]
-    if kept_paths:
-        first += f" {plural(len(kept_paths), 'item')} stayed."
-    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in kept_paths)]
+    first += f" u{', twice,' * (undos > 1)} brings {'it' if removed == 1 else 'them'} back." if undos else ""
+    first += " It was stopped early." if any(result["stopped"] for result in results) else ""
+    why = {each["path"]: each for each in kept}
+    failed = {each["path"]: each["error"] for each in failures}
+    stayed = [pin.path for pin in pins if pin.path not in gone]
+    if stayed:
+        first += f" Kept {plural(len(stayed), 'item')}."
+    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in stayed)]
 
 
 def _reason(kept: dict[str, Any] | None) -> str:
@@ -89,6 +99,20 @@ def _reason(kept: dict[str, Any] | None) -> str:
         return wording.sentence(Reason.CHANGED)
     reason = Reason(kept["reason"])
     return wording.with_detail(wording.sentence(reason), reason, kept.get("detail", ""))
+
+
+def judged(request: Request, glob: str, now_ns: Callable[[], int]) -> tuple[Verdict, ...]:
+    """What `clean 'GLOB'` would say of each item that is not recognised; nothing where none of them is left."""
+    named = replace(request, words=(glob,), only_unknown=True)
+    try:
+        return tuple(prepare(named, now_ns=now_ns).verdicts())
+    except NotFound:
+        return ()
+
+
+def adopt(call: Call, glob: str) -> list[str]:
+    adopt_command.add(call, glob)
+    return [f"Adopted {shown(glob)}. `tmpwarden adopt --forget` undoes it."]
 
 
 def why(call: Call, path: str) -> list[str]:

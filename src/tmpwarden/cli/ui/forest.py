@@ -1,13 +1,18 @@
-"""What the view shows: roots, agents, sessions, units, each with its size and what may go. Pure."""
+"""What the view shows: all that a root holds, each with its size and what can be removed of it. Pure.
+
+Below a root lie the agents with their sessions and items, then what is not recognised in groups of one name pattern,
+and single lines for what tmpwarden does not look into (other users, quarantine): together as many bytes as `df` says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ...lazy_dataclass import dataclass, field
-from ...model.sweep import Keep, Remove, Space, Verdict
+from ...model.sweep import Account, Keep, Remove, Space, Unmatched, Verdict
 from ...model.terms import Reason
-from ...text import plural, shown
+from ...sweep.find.named import LITTER
+from ...text import plural, shown, size
 from .. import documents, render
 from ..wording import explained_all, owner_short
 
@@ -21,14 +26,15 @@ class TreeLine:
 
     key: Key
     title: str
-    kind: str  # root, agent, session, litter or unit
+    kind: str  # root, agent, session, litter or unit; unrecognised, group or account
     verdicts: list[Verdict] = field(default_factory=list)
     children: list[TreeLine] = field(default_factory=list)
     bytes: int = 0
     removable_bytes: int = 0
     offered: int = 0  # units in it that can be marked
     state: str = ""  # of a unit, a word for the column: never by colour alone
-    summary: str = ""  # `why` of a branch, once it was asked for
+    summary: str = ""  # `why`, where it is no reason of a verdict, or once it was asked for
+    glob: str = ""  # of a group: what names all of it in a command
 
     @property
     def is_unit(self) -> bool:
@@ -40,8 +46,15 @@ class TreeLine:
             self.bytes, self.removable_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.removable)
             self.offered = int(all(is_offered(each) for each in self.verdicts))
             self.state = "removable" if self.removable else "ask" if self.offered else "kept"
+            if self.removable and self.verdicts[0].finding.litter.key == LITTER.key:  # the mark is what names it
+                self.state, self.removable_bytes, self.summary = (
+                    "ask",
+                    0,
+                    "not recognised, unused; removed only if marked",
+                )
             return
-        self.bytes = sum(child.bytes for child in self.children)
+        if self.kind not in ("group", "account"):  # those were measured as a whole
+            self.bytes = sum(child.bytes for child in self.children)
         self.removable_bytes = sum(child.removable_bytes for child in self.children)
         self.offered = sum(child.offered for child in self.children)
 
@@ -55,10 +68,15 @@ class TreeLine:
         for child in self.children:
             yield from child.units()
 
+    def lines(self) -> Iterator[TreeLine]:
+        yield self
+        for child in self.children:
+            yield from child.lines()
+
     @property
     def why(self) -> str:
         if self.is_unit:
-            return explained_all(self.verdicts)
+            return self.summary or explained_all(self.verdicts)
         if not self.summary:  # a look at all that is in it; the cursor passes here often
             removable, kept = self.removable, [each for each in self.verdicts if isinstance(each, Keep)]
             self.summary = f"removable: {render.counted(removable)}; kept: {render.counted(kept)}"
@@ -66,7 +84,7 @@ class TreeLine:
 
     @property
     def path(self) -> str | None:
-        """Of a unit or a root; an agent lies nowhere."""
+        """Of an item or a root; an agent has no place of its own."""
         if self.is_unit:
             return self.verdicts[0].finding.path
         return self.key[0] if self.kind == "root" else None
@@ -101,6 +119,15 @@ class MarkCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """What a root holds besides the items that were recognised."""
+
+    unmatched: Sequence[Unmatched] = ()
+    accounts: Sequence[Account] = ()
+    judged: Mapping[str, Sequence[Verdict]] = field(default_factory=dict)  # the items of a group, by its glob
+
+
+@dataclass(frozen=True, slots=True)
 class Forest:
     """All trees of one look, for one filter."""
 
@@ -110,16 +137,23 @@ class Forest:
     units: dict[Key, TreeLine] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, verdicts: Iterable[Verdict], spaces: Sequence[Space], words: str, only_going: bool) -> Forest:
-        roots = tuple(grown(verdicts, spaces, words=words, only_going=only_going))
+    def of(
+        cls,
+        verdicts: Iterable[Verdict],
+        spaces: Sequence[Space],
+        words: str,
+        only_going: bool,
+        rest: Rest,
+    ) -> Forest:
+        roots = tuple(grown(verdicts, spaces, words=words, only_going=only_going, rest=rest))
         return cls(words, only_going, roots, {unit.key: unit for root in roots for unit in root.units()})
 
     def looks_like(self, other: Forest) -> bool:
         """Whether a person would see the same."""
-        return self.units.keys() == other.units.keys() and all(
-            (mine.bytes, mine.state) == (theirs.bytes, theirs.state)
-            for mine, theirs in zip(self.units.values(), map(other.units.__getitem__, self.units), strict=True)
-        )
+        return set(self._looks()) == set(other._looks())
+
+    def _looks(self) -> Iterator[tuple[Key, str, str]]:
+        return ((line.key, line.state, size(line.bytes)) for root in self.roots for line in root.lines())
 
 
 def is_offered(verdict: Verdict) -> bool:
@@ -128,7 +162,12 @@ def is_offered(verdict: Verdict) -> bool:
 
 
 def grown(
-    verdicts: Iterable[Verdict], spaces: Sequence[Space], *, words: str = "", only_going: bool = False
+    verdicts: Iterable[Verdict],
+    spaces: Sequence[Space],
+    *,
+    words: str = "",
+    only_going: bool = False,
+    rest: Rest | None = None,
 ) -> list[TreeLine]:
     """One tree a root, the biggest first; `words` must all occur in a unit's path, agent, kind or session."""
     wanted = [each.lower() for each in words.split()]
@@ -143,9 +182,63 @@ def grown(
         leaf = _leaf(unit)
         root = roots.setdefault(leaf.key[0], TreeLine((leaf.key[0],), shown(leaf.key[0]), "root"))
         _plant(known, root, leaf)
+    if rest is not None and not only_going:
+        for root in roots.values():
+            root.children += _not_recognised(root, rest, wanted)
+            root.children += [] if wanted else _accounts(root, rest)
     for root in roots.values():
         _tidy(root)
     return sorted(roots.values(), key=lambda node: -node.bytes)
+
+
+_UNRECOGNISED = "not recognised"
+
+
+def _not_recognised(root: TreeLine, rest: Rest, wanted: Sequence[str]) -> Iterator[TreeLine]:
+    """One branch with all groups of names that no row knows; a group that was opened holds its items."""
+    found = TreeLine((*root.key, _UNRECOGNISED), _UNRECOGNISED, "unrecognised", summary=_YOURS)
+    for group in rest.unmatched:
+        if group.root != root.path or not all(word in group.glob.lower() for word in wanted):
+            continue
+        title = f"{shown(group.shape)} ({group.count:,})" if group.count > 1 else shown(group.examples[0])
+        line = TreeLine((*found.key, group.glob), title, "group", bytes=group.bytes, glob=group.glob, summary=_A_GROUP)
+        line.children = leaves(rest.judged.get(group.glob, ()))
+        is_alone = group.count == len(line.children) == 1
+        found.children.append(line.children[0] if is_alone else line)
+    if found.children:
+        yield found
+
+
+def leaves(verdicts: Iterable[Verdict]) -> list[TreeLine]:
+    """The items of a group that is not recognised, once they were checked one by one."""
+    found = [_leaf(unit) for unit in render.by_unit(verdicts)]
+    for leaf in found:
+        leaf.weigh()
+    return found
+
+
+_YOURS = "yours, but no agent known to tmpwarden makes such names: kept unless you mark it"
+_A_GROUP = "not recognised. Enter checks each item, space marks what is unused, p teaches tmpwarden this name"
+
+
+def _accounts(root: TreeLine, rest: Rest) -> Iterator[TreeLine]:
+    """What tmpwarden does not look into, so that the sum is what `df` says."""
+    for account in (each for each in rest.accounts if each.root == root.path):
+        for name, amount, why in (
+            ("other users", account.others_bytes, "other users' files, as far as they are visible: never touched"),
+            (
+                "in quarantine",
+                account.quarantined_bytes,
+                "removed, but can still be brought back: u, or tmpwarden undo",
+            ),
+            (
+                "not visible",
+                account.other_bytes or 0,
+                "deleted files that are still open, or other users' private files",
+            ),
+        ):
+            if amount:
+                yield TreeLine((*root.key, f"account {name}"), name, "account", bytes=amount, summary=why)
 
 
 def _leaf(unit: list[Verdict]) -> TreeLine:

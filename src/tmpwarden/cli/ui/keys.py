@@ -15,12 +15,13 @@ from textual.widgets import Static
 from ...text import plural, shown, size
 from .. import removal
 from . import deeds
-from .forest import MANY, Key, TreeLine
+from .forest import MANY, Key, TreeLine, leaves
 from .pins import Pin, pinned
 from .units import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...model.sweep import Verdict
     from .app import View
 
 
@@ -40,6 +41,7 @@ HELP = (
     "c      clean what is marked, after one question",
     "w      why is it kept or removable?",
     "k      keep: never remove this item",
+    "p      adopt: teach tmpwarden the name pattern of a group that is not recognised",
     "u      undo: bring back what the last clean removed",
     "o      processes that outlived their agent",
     "/      filter by words of path, agent or session; Esc shows all",
@@ -48,13 +50,16 @@ HELP = (
     "Enter, left, right   open and close;  q, Ctrl-C  quit",
     "",
     "[x] marked   [-] partly marked   removable: can be removed now   ask: removed only if marked",
+    "Not recognised: your other files. Enter checks each of a group; they are removed only if you mark them.",
     "Marked items are checked again before removal: an item that changed or is in use is kept.",
 )
 
 
 def mark_here(view: View) -> None:
     node = view.here()
-    if node is not None:
+    if node is not None and node.glob and node.glob not in view.judged:
+        judge_group(view, node, then=lambda found: _mark(view, [unit for unit in found if unit.offered], node))
+    elif node is not None:
         _mark(view, [unit for unit in node.units() if unit.offered], node)
 
 
@@ -63,9 +68,40 @@ def mark_all(view: View) -> None:
     _mark(view, [unit for unit in units if unit.offered and unit.state == "removable"], None)
 
 
+def judge_group(view: View, node: TreeLine, then: Callable[[Sequence[TreeLine]], object] | None = None) -> None:
+    """The items of a group that is not recognised, checked as if each had been named."""
+    if not node.glob or node.glob in view.judged:
+        return
+    found: list[Verdict] = []
+
+    def judge() -> list[str]:
+        found.extend(deeds.judged(view.request, node.glob, view.call.now_ns))
+        return []
+
+    def judged(_: object) -> None:
+        view.judged[node.glob] = tuple(found)
+        view.say("" if found else f"Nothing in {shown(node.glob)} can be checked by name.")
+        view.draw()
+        if then is not None:
+            then(leaves(found))
+
+    view.say(f"Checking {shown(node.glob)} ...")
+    view.in_thread(judge, judged)
+
+
+def adopt(view: View) -> None:
+    node = view.here()
+    if node is None or not node.glob:
+        view.say("Only a group that is not recognised can be adopted: choose one.")
+        return
+    glob = node.glob
+    question = f"Add the name pattern {shown(glob)}? `scan` then lists such items, and `clean --all` can remove them."
+    _ask(view, Question(question), lambda: deeds.adopt(view.call, glob))
+
+
 def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
     if not units:
-        view.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here is removable.")
+        view.say(f"Kept: {node.why}." if node is not None and node.is_unit else "Nothing here is removable.")
     elif all(unit.key in view.marks for unit in units):
         for unit in units:
             del view.marks[unit.key]
@@ -74,9 +110,9 @@ def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
         view.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
         _marked(view)
     else:
-        pins: dict[Key, Pin] = {}
-        view.say(f"Marking {len(units):,} things ...")
-        view.in_thread(lambda: _pin(units, pins), lambda _: _marked(view, pins))
+        found: dict[Key, Pin] = {}
+        view.say(f"Marking {len(units):,} items ...")
+        view.in_thread(lambda: _pin(units, found), lambda _: _marked(view, found))
 
 
 def _pin(units: Sequence[TreeLine], pins: dict[Key, Pin]) -> list[str]:

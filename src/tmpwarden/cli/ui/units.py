@@ -16,9 +16,9 @@ from .. import render
 from .forest import Key, TreeLine
 
 _GUIDE = 2
-_REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
-_AGES_FROM = 60  # in a narrower one names need the room more
-_REASON = 40
+_REASONS_FROM, _AGES_FROM = 76, 60  # columns of a terminal; in a narrower one names need the room more
+_STATE = 9  # `removable`, or an amount
+_REASON_PART = 0.36  # of what is wider; the whole sentence stands below the tree
 _PAGE = 500  # children of one branch that are drawn; the last line brings as many more
 Branch = TreeNode[TreeLine]
 
@@ -59,7 +59,7 @@ class Units(Tree[TreeLine]):
         return max(1, self.size.width - 2 - _depth(node) * _GUIDE)
 
     def _grow(self, parent: Branch, node: TreeLine, opened: set[Key]) -> None:
-        if node.is_unit:
+        if node.is_unit or node.kind == "account":
             parent.add_leaf(Text(node.title), node)
             return
         branch = parent.add(Text(node.title), node, expand=node.key in opened)
@@ -91,7 +91,7 @@ class Units(Tree[TreeLine]):
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
         """Children come when they are wanted: a root may hold 100,000 units."""
-        if event.node.data is not None and not event.node.children:
+        if event.node.data is not None and not event.node.children:  # of a group they may have to be checked first
             self._grow_all(event.node, event.node.data.children, set())
 
     def action_open(self) -> None:
@@ -121,18 +121,24 @@ class Units(Tree[TreeLine]):
 
     @property
     def titles(self) -> str:
-        return self._laid_out("SIZE", "REMOVABLE", "AGE", "WHY")
+        return self._laid_out("SIZE", "AGE", "REMOVABLE, WHY", "REMOVABLE")
 
     def _columns(self, thing: TreeLine) -> str:
-        removable = thing.state if thing.is_unit else size(thing.removable_bytes) if thing.removable_bytes else "-"
-        age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2] if thing.is_unit else ""
-        return self._laid_out(size(thing.bytes), removable, age, thing.why if thing.is_unit else "")
+        if thing.is_unit:
+            age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2]
+            why = thing.why if thing.why.startswith("in use") else f"{thing.state}: {thing.why}"
+            return self._laid_out(size(thing.bytes), age, why, thing.state)
+        removable = size(thing.removable_bytes) if thing.removable_bytes else "-"
+        return self._laid_out(size(thing.bytes), "", removable, removable)
 
-    def _laid_out(self, amount: str, removable: str, age: str, why: str) -> str:
+    def _laid_out(self, amount: str, age: str, why: str, state: str) -> str:
         """As much as the terminal has room for."""
         width = self.size.width
-        words = f"{amount:>9} {removable:>9} " + (f"{age:>7} " if width >= _AGES_FROM else "")
-        return words + (_fitted(why, _REASON) if width >= _REASONS_FROM else "")
+        told = f"{amount:>9} " + (f"{age:>6}  " if width >= _AGES_FROM else "")
+        if width < _REASONS_FROM:
+            return f"{told}{state:<{_STATE}}"
+        room = int(width * _REASON_PART)
+        return f"{told}{why if len(why) <= room else why[: room - 1] + '…':<{room}}"
 
 
 _COLOURS = {"removable": "green", "ask": "yellow", "kept": "dim"}
