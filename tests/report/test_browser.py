@@ -161,6 +161,18 @@ CONTRAST = """() => {
 }"""
 
 
+def test_the_name_of_an_agent_stands_on_the_left_above_its_items_and_below_the_navigation(
+    browser: Any, ordinary: Path
+) -> None:
+    with Look(browser, ordinary) as look:
+        assert look("getComputedStyle(document.querySelector('#rows tr.group th')).textAlign") == "left"
+        look.page.locator("#contents a", has_text="Everything found").click()
+        look.page.wait_for_function("document.querySelector('#found').getBoundingClientRect().top < 200")
+        look.page.wait_for_timeout(0)
+        covered = "document.querySelector('#found h2').getBoundingClientRect().top"
+        assert look(f"{covered} >= document.querySelector('#contents').getBoundingClientRect().bottom - 1")
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_word_can_be_read(browser: Any, ordinary: Path, scheme: str) -> None:
     with Look(browser, ordinary, color_scheme=scheme) as look:

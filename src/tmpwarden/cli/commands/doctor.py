@@ -64,7 +64,7 @@ def _lines(diagnoses: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
         mark = _MARKS[diagnosis.status]
         yield f"{paint(mark, _STYLES[diagnosis.status])}{' ' * (6 - len(mark))}{diagnosis.summary}"
         if diagnosis.detail:
-            yield f"      {diagnosis.detail}"
+            yield from (f"      {point}" for point in _points(diagnosis.detail))
         if diagnosis.remedy:
             yield f"      run: {paint(diagnosis.remedy, 'command')}"
     if not shown_diagnoses:
@@ -74,3 +74,8 @@ def _lines(diagnoses: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
             if diagnosis.status == "ok" and diagnosis.remedy:
                 yield f"{paint('hint', 'head')}  {diagnosis.summary}"
                 yield f"      run: {paint(diagnosis.remedy, 'command')}"
+
+
+def _points(detail: str) -> list[str]:
+    """A line for each point: a detail of three of them is no sentence that anybody reads."""
+    return detail.split("; ")

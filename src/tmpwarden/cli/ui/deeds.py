@@ -36,7 +36,7 @@ _LONGEST_LINE = 1 << 24
 
 
 async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) -> list[str]:
-    """What came of it: a sentence, and one line for each thing that stayed. `stop` ends it between two units."""
+    """What came of it: a sentence, and one line for each item that was kept. `stop` ends it between two units."""
     order = {
         "roots": call.roots,
         "config_file": call.config_file,
@@ -54,13 +54,13 @@ async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) 
     results: list[dict[str, Any]] = []
     errors: list[str] = []
     async for line in child.stdout:
-        told = json.loads(line)
-        if "result" in told:
-            results.append(told["result"])
-        elif "error" in told:
-            errors.append(f"{told['error']['message']}. {told['error']['hint'] or ''}".strip())
+        message = json.loads(line)
+        if "result" in message:
+            results.append(message["result"])
+        elif "error" in message:
+            errors.append(f"{message['error']['message']}. {message['error']['hint'] or ''}".strip())
         else:
-            say(f"Removing: {plural(told['items'], 'item')}, {size(told['bytes'])} ...")
+            say(f"Removing: {plural(message['items'], 'item')}, {size(message['bytes'])} ...")
     complaint = (await child.stderr.read()).decode(errors="replace").strip()
     closing.cancel()
     child.stdin.close()
@@ -77,20 +77,22 @@ async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
 
 
 def _outcome(results: Sequence[dict[str, Any]], pins: Sequence[Pin]) -> list[str]:
-    went, kept, failures = ([each for result in results for each in result[of]] for of in ("removed", "kept", "failed"))
-    gone = {each["path"] for each in went}
-    removed = sum(each.get("count", 1) for each in went)
-    total = size(sum(each["bytes"] for each in went))
+    removals, kept, failures = (
+        [each for result in results for each in result[of]] for of in ("removed", "kept", "failed")
+    )
+    removed_paths = {each["path"] for each in removals}
+    removed = sum(each.get("count", 1) for each in removals)
+    total = size(sum(each["bytes"] for each in removals))
     undos = sum(any(each["undoable"] for each in result["removed"]) for result in results)
     first = f"Removed {plural(removed, 'item')}, {total}." if removed else "Nothing was removed."
     first += f" u{', twice,' * (undos > 1)} brings {'it' if removed == 1 else 'them'} back." if undos else ""
     first += " It was stopped early." if any(result["stopped"] for result in results) else ""
     why = {each["path"]: each for each in kept}
     failed = {each["path"]: each["error"] for each in failures}
-    stayed = [pin.path for pin in pins if pin.path not in gone]
-    if stayed:
-        first += f" Kept {plural(len(stayed), 'item')}."
-    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in stayed)]
+    kept_paths = [pin.path for pin in pins if pin.path not in removed_paths]
+    if kept_paths:
+        first += f" Kept {plural(len(kept_paths), 'item')}."
+    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in kept_paths)]
 
 
 def _reason(kept: dict[str, Any] | None) -> str:

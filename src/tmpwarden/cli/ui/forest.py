@@ -196,25 +196,25 @@ _UNRECOGNISED = "not recognised"
 
 def _not_recognised(root: TreeLine, rest: Rest, wanted: Sequence[str]) -> Iterator[TreeLine]:
     """One branch with all groups of names that no row knows; a group that was opened holds its items."""
-    found = TreeLine((*root.key, _UNRECOGNISED), _UNRECOGNISED, "unrecognised", summary=_YOURS)
+    branch = TreeLine((*root.key, _UNRECOGNISED), _UNRECOGNISED, "unrecognised", summary=_YOURS)
     for group in rest.unmatched:
         if group.root != root.path or not all(word in group.glob.lower() for word in wanted):
             continue
         title = f"{shown(group.shape)} ({group.count:,})" if group.count > 1 else shown(group.examples[0])
-        line = TreeLine((*found.key, group.glob), title, "group", bytes=group.bytes, glob=group.glob, summary=_A_GROUP)
+        line = TreeLine((*branch.key, group.glob), title, "group", bytes=group.bytes, glob=group.glob, summary=_A_GROUP)
         line.children = leaves(rest.judged.get(group.glob, ()))
         is_alone = group.count == len(line.children) == 1
-        found.children.append(line.children[0] if is_alone else line)
-    if found.children:
-        yield found
+        branch.children.append(line.children[0] if is_alone else line)
+    if branch.children:
+        yield branch
 
 
 def leaves(verdicts: Iterable[Verdict]) -> list[TreeLine]:
     """The items of a group that is not recognised, once they were checked one by one."""
-    found = [_leaf(unit) for unit in render.by_unit(verdicts)]
-    for leaf in found:
+    lines = [_leaf(unit) for unit in render.by_unit(verdicts)]
+    for leaf in lines:
         leaf.weigh()
-    return found
+    return lines
 
 
 _YOURS = "yours, but no agent known to tmpwarden makes such names: kept unless you mark it"

@@ -58,7 +58,7 @@ HELP = (
 def mark_here(view: View) -> None:
     node = view.here()
     if node is not None and node.glob and node.glob not in view.judged:
-        judge_group(view, node, then=lambda found: _mark(view, [unit for unit in found if unit.offered], node))
+        judge_group(view, node, then=lambda units: _mark(view, [unit for unit in units if unit.offered], node))
     elif node is not None:
         _mark(view, [unit for unit in node.units() if unit.offered], node)
 
@@ -72,18 +72,18 @@ def judge_group(view: View, node: TreeLine, then: Callable[[Sequence[TreeLine]],
     """The items of a group that is not recognised, checked as if each had been named."""
     if not node.glob or node.glob in view.judged:
         return
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
 
     def judge() -> list[str]:
-        found.extend(deeds.judged(view.request, node.glob, view.call.now_ns))
+        verdicts.extend(deeds.judged(view.request, node.glob, view.call.now_ns))
         return []
 
     def judged(_: object) -> None:
-        view.judged[node.glob] = tuple(found)
-        view.say("" if found else f"Nothing in {shown(node.glob)} can be checked by name.")
+        view.judged[node.glob] = tuple(verdicts)
+        view.say("" if verdicts else f"Nothing in {shown(node.glob)} can be checked by name.")
         view.draw()
         if then is not None:
-            then(leaves(found))
+            then(leaves(verdicts))
 
     view.say(f"Checking {shown(node.glob)} ...")
     view.in_thread(judge, judged)
@@ -110,9 +110,9 @@ def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
         view.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
         _marked(view)
     else:
-        found: dict[Key, Pin] = {}
+        pins: dict[Key, Pin] = {}
         view.say(f"Marking {len(units):,} items ...")
-        view.in_thread(lambda: _pin(units, found), lambda _: _marked(view, found))
+        view.in_thread(lambda: _pin(units, pins), lambda _: _marked(view, pins))
 
 
 def _pin(units: Sequence[TreeLine], pins: dict[Key, Pin]) -> list[str]:

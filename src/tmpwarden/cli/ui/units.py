@@ -134,11 +134,11 @@ class Units(Tree[TreeLine]):
     def _laid_out(self, amount: str, age: str, why: str, state: str) -> str:
         """As much as the terminal has room for."""
         width = self.size.width
-        told = f"{amount:>9} " + (f"{age:>6}  " if width >= _AGES_FROM else "")
+        cells = f"{amount:>9} " + (f"{age:>6}  " if width >= _AGES_FROM else "")
         if width < _REASONS_FROM:
-            return f"{told}{state:<{_STATE}}"
+            return f"{cells}{state:<{_STATE}}"
         room = int(width * _REASON_PART)
-        return f"{told}{why if len(why) <= room else why[: room - 1] + '…':<{room}}"
+        return f"{cells}{why if len(why) <= room else why[: room - 1] + '…':<{room}}"
 
 
 _COLOURS = {"removable": "green", "ask": "yellow", "kept": "dim"}
