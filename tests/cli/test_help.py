@@ -150,3 +150,28 @@ def test_an_option_that_is_like_no_other_is_met_with_no_guess(capsys: pytest.Cap
 def test_an_empty_session_is_refused_and_not_read_as_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["teardown", "--session", "", "--agent", "claude"]) == 3
     assert "--session is empty" in capsys.readouterr().err
+
+
+def test_everyday_commands_come_first_and_in_the_order_of_their_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    everyday, more = text.partition("Everyday commands:")[2].split("More:")
+    names = [line.split()[0] for line in everyday.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert names == ["status", "scan", "clean", "undo", "why", "doctor", "report", "ui", "setup"]
+    assert "  install " not in text and "  uninstall " in more
+
+
+@pytest.mark.parametrize("words", [["-V"], ["--version"], ["version"], ["scan", "-V"]], ids=" ".join)
+def test_the_version_is_told_however_it_is_asked_for(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert tmpwarden_package.__version__ in capsys.readouterr().out
+
+
+def test_config_alone_shows_the_settings_and_guard_alone_its_help(
+    own_world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config"]) == 0
+    assert "quarantine" in capsys.readouterr().out
+    assert main(["guard"]) == 0
+    shown = capsys.readouterr().out
+    assert "Usage: tmpwarden guard" in shown and "check" in shown

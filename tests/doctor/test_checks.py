@@ -88,7 +88,7 @@ def test_a_root_in_memory_is_measured_against_all_of_it(tmp_path: Path, monkeypa
         assert statuses(temp_directories.check_memory, point) == ["ok"]
         monkeypatch.setattr(temp_directories, "_MUCH_PERCENT", 2)
         (found,) = told(temp_directories.check_memory, point)
-        assert (found.status, "2 % of it" in found.summary) == ("warn", True)
+        assert (found.status, "2% of it" in found.summary) == ("warn", True)
 
 
 def test_an_interrupted_run_is_named_until_the_next_one_settles_it(root: Path, own_world: Path) -> None:

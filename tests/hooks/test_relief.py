@@ -98,10 +98,10 @@ def test_a_session_that_filled_a_root_and_ended_leaves_room_and_the_next_one_tel
     assert os.statvfs(root).f_favail > 200
     told = second.starts()
     if short_of == "bytes":
-        assert told.startswith(f"tmpwarden: {root} was 100 % full: removed 8.0 MB"), told
-        assert told.endswith("of ended sessions for good, now 1 %."), told
+        assert told.startswith(f"tmpwarden: {root} was 100% full: removed 8.0 MB"), told
+        assert told.endswith("of ended sessions for good, now 1%."), told
     else:
-        assert told.startswith(f"tmpwarden: {root} was at 100 % of its inodes: removed 4"), told
+        assert told.startswith(f"tmpwarden: {root} was at 100% of its inodes: removed 4"), told
     assert third.starts() == "", "told once"
 
 
@@ -170,7 +170,7 @@ def test_what_only_a_person_can_do_is_said_at_each_start(root: Path, sessions: l
     first.ends()
     told = second.starts()
     assert told.endswith(
-        f"{root} is 100 % full: nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it."
+        f"{root} is 100% full: nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it."
     ), told
     assert "full" in third.starts()
     assert (root / "my-film").stat().st_size > 7 * MB

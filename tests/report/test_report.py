@@ -86,10 +86,10 @@ def test_nothing_may_go_is_said_too(root: Path) -> None:
 @pytest.mark.parametrize(
     ("used", "free", "trend", "removable", "expected"),
     [
-        (61, 39, {}, 3 << 30, "/tmp is 61 % full; 3.0 GB can be removed now: run"),
-        (61, 39, IN_9_H, 3 << 30, "/tmp is 61 % full and will be full in about 9 h; 3.0 GB can be removed now: run"),
+        (61, 39, {}, 3 << 30, "/tmp is 61% full; 3.0 GB can be removed now: run"),
+        (61, 39, IN_9_H, 3 << 30, "/tmp is 61% full and will be full in about 9 h; 3.0 GB can be removed now: run"),
         (100, 0, {}, 0, "/tmp is full; 7 entries can be removed now: run"),
-        (1, 99, {"full_in_seconds": None}, 1, "/tmp is 1 % full; 1 B can be removed now: run"),
+        (1, 99, {"full_in_seconds": None}, 1, "/tmp is 1% full; 1 B can be removed now: run"),
     ],
 )  # fmt: skip
 def test_the_sentence(used: int, free: int, trend: dict[str, Any], removable: int, expected: str) -> None:

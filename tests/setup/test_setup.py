@@ -430,6 +430,49 @@ def test_on_a_terminal_the_diff_is_shown_and_only_a_yes_changes_anything(
     assert (theirs == before) is (answer != "y")
 
 
+def test_o_agrees_to_hooks_that_only_log(world: Path) -> None:
+    argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]
+    status, seen = on_a_terminal(argv, answer="o", prompt="[y/N")
+    assert status == 0 and "o: yes, but remove nothing yet" in " ".join(seen.split())
+    assert "--observe" in (home(world) / ".gemini" / "settings.json").read_text()
+
+
+def test_e_edits_the_choice_and_asks_again(world: Path) -> None:
+    before = everything_in(world)
+    argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]
+    status, seen = on_a_terminal(argv, answer="e\nchaude\ngemini guard\ny", prompt="[y/N")
+    told = " ".join(seen.split())
+    assert status == 0 and "Unknown: chaude" in told and "Set up (Enter: as now)" in told
+    changed = {name for name, content in everything_in(world).items() if before.get(name) != content}
+    agents = {name for name in changed if "/.local/share/" not in name and not name.startswith("data/")}
+    assert agents and all("gemini" in name or "completion" in name for name in agents), changed
+    assert "BeforeTool" in (home(world) / ".gemini" / "settings.json").read_text()
+
+
+def test_with_no_agent_here_nothing_is_promised(own_world: Path) -> None:
+    argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]
+    status, seen = on_a_terminal(argv, answer="n", prompt="[y/N", env={**os.environ, "PATH": "/usr/bin:/bin"})
+    told = " ".join(seen.split())
+    assert status == 0 and "No agent was found." in told and "Only this would be set up:" in told
+    assert "Removed automatically" not in told and "undo" not in told.lower()
+
+
+def test_setup_takes_every_option_of_install_with_the_same_meaning() -> None:
+    from tmpwarden.cli.commands import install
+    from tmpwarden.cli.commands import setup as setup_command
+
+    mine = {name for option in setup_command.command.params for name in option.opts}
+    assert {name for option in install.command.params for name in option.opts} <= mine
+
+
+def test_uninstall_alone_lists_and_changes_nothing(world: Path) -> None:
+    assert tmpwarden("setup", "--no-timer", "--yes").returncode == 0
+    before = everything_in(world)
+    done = tmpwarden("uninstall")
+    assert done.returncode == 0 and "gemini" in done.stdout
+    assert everything_in(world) == before
+
+
 def test_what_is_not_recognised_is_left_alone_unless_the_offer_is_taken(world: Path) -> None:
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "config.toml"
     argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]

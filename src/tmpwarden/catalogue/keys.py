@@ -210,7 +210,7 @@ KEYS: dict[str, Key] = {
         "unknown_max_age_s",
         day_or_more,
         "age",
-        "What is not recognised and was unused for so long goes into quarantine for 7 days.",
+        "Items that are not recognised and were unused for this long go into quarantine for 7 days.",
         example='"7d"',
     ),
     "orphans.end": Key(
@@ -234,7 +234,7 @@ KEYS: dict[str, Key] = {
         "brake_max_session_bytes", size, "size", "Largest total size of one session.", example='"50G"'
     ),
     "brake.min_free": Key(
-        "brake_min_free_percent", percent, "share", "How much of the disk must stay free.", example='"5%"'
+        "brake_min_free_percent", percent, "share", "Free space to keep on the disk.", example='"5%"'
     ),
     "brake.action": Key(
         "brake_action", word_of(_ACTIONS), "word", "What happens to a writer that exceeds a limit.", words=_ACTIONS

@@ -34,7 +34,7 @@ class Shortage:
     @property
     def words(self) -> str:
         """After "is" or "was"."""
-        return f"{self.percent} % full" if self.of == "bytes" else f"at {self.percent} % of {self._whose}"
+        return f"{self.percent}% full" if self.of == "bytes" else f"at {self.percent}% of {self._whose}"
 
     @property
     def _whose(self) -> str:
@@ -81,7 +81,7 @@ def _of_root(root: str, was: Shortage, now: Shortage, result: CleanResult, held_
     has_freed = result.freed_bytes if was.of != "inodes" else result.freed_entries
     if now.percent < settings.pressure_high_percent:
         by_whom = f"removed {freed} of ended sessions for good" if has_freed else "it has room again"
-        return f"{shown(root)} was {was.words}: {by_whom}, now {now.percent} %"
+        return f"{shown(root)} was {was.words}: {by_whom}, now {now.percent}%"
     after_removal = f" after {freed} were removed" if has_freed else ""
     what = held_back or "nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it"
     return f"{shown(root)} is {now.words}{after_removal}: {what}"

@@ -68,7 +68,7 @@ def run(
             if agent is None:
                 destroy_own(scratch.path)  # ours: made for this command, which has ended
             else:
-                warn(f"{scratch.path} stays: {doubt}; remove it yourself when nothing uses it")
+                warn(f"{scratch.path} was not removed: {doubt}; remove it yourself when nothing uses it")
         elif scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
 

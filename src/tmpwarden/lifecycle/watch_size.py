@@ -40,7 +40,9 @@ def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str],
     except ProcessLookupError:
         raise
     except OSError as error:
-        tell(f"max_bytes={size(max_bytes)} is not held: nobody tells when process {child} ends ({error.strerror})")
+        tell(
+            f"max_bytes={size(max_bytes)} cannot be enforced: nothing reports the end of process {child} ({error.strerror})"
+        )
         return
 
     def watch() -> None:

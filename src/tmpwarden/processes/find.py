@@ -195,7 +195,7 @@ def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
     if suspect.unheard is not None and not suspect.is_of_the_dead:
         if words := _reason_to_wait(suspect, scene):
             return Fate.KEEP, words
-        return Fate.END, "nobody can ever speak to it again: the other end of its standard input is closed"
+        return Fate.END, "nothing can reach it again: the other end of its standard input is closed"
     if binding is None:
         return Fate.KEEP, _what_is_known(suspect, world)
     if binding.state is not OwnerState.DEAD:
@@ -214,7 +214,7 @@ def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
 def _reason_to_wait(suspect: Suspect, scene: _Scene) -> str | None:
     """Why a tool server to which nobody can speak is not ended yet, or not at all unless it is named."""
     pid, world = suspect.vitals.pid, scene.world
-    closed = "nobody can speak to it any more, but"
+    closed = "nothing can reach it any more, but"
     if pid in world.connections.unreadable:
         return f"{closed} whether it listens somewhere could not be checked"
     if world.connections.listens(pid):
@@ -241,7 +241,7 @@ def _parent_that_lives(suspect: Suspect, world: ProcessWorld) -> str | None:
         if parent is None or parent.unheard is None:
             known = world.census.known.get(pid)
             return f"its parent {pid} ({known.name if known else '?'}) still runs"
-    return "its parent could not be told"
+    return "its parent could not be determined"
 
 
 def _what_is_known(suspect: Suspect, world: ProcessWorld) -> str:

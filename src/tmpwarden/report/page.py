@@ -92,7 +92,7 @@ def fullest(roots: Sequence[Document]) -> Document | None:
 
 
 def sentence(roots: Sequence[Document], totals: Document, command: str) -> tuple[str, str]:
-    """What is so, and the command that helps: `/tmp is 61 % full; 3.2 GB can be removed now`, `tmpwarden clean`."""
+    """What is so, and the command that helps: `/tmp is 61% full; 3.2 GB can be removed now`, `tmpwarden clean`."""
     root = fullest(roots)
     states = [] if root is None else [_state(root) + _end(root)]
     if not totals["removable_entries"]:
@@ -116,8 +116,8 @@ def _end(root: Document) -> str:
 def _state(root: Document) -> str:
     of_bytes, of_inodes = percent_of_bytes(root), percent_of_inodes(root)
     if of_inodes > of_bytes and of_inodes >= 50:
-        return f"{shown(root['path'])} has used {of_inodes} % of its inodes"
-    return f"{shown(root['path'])} is full" if of_bytes >= 100 else f"{shown(root['path'])} is {of_bytes} % full"
+        return f"{shown(root['path'])} has used {of_inodes}% of its inodes"
+    return f"{shown(root['path'])} is full" if of_bytes >= 100 else f"{shown(root['path'])} is {of_bytes}% full"
 
 
 def _used(root: Document, what: str) -> int:

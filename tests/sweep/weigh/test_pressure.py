@@ -87,7 +87,7 @@ def test_what_is_in_use_stays_and_the_run_says_that_it_was_not_enough(tmp_path: 
             assert unit.exists()
             (said,) = (warning for warning in result.warnings if "nothing else can be removed" in warning)
             assert said == (
-                f"{root} is still 100 % full (goal: 60 %), and nothing else can be removed (516.0 KB in use): "
+                f"{root} is still 100% full (goal: 60%), and nothing else can be removed (516.0 KB in use): "
                 "`tmpwarden doctor` says who uses the rest"
             )
 

@@ -182,4 +182,4 @@ def _lines(files: tuple[GrowingFile, ...]) -> Iterator[str]:
     for process in end.stopped():
         yield f"stopped: {process.pid} {shown(process.command)}; `tmpwarden brake --resume {process.pid}` lets it go on"
     if not files:
-        yield f"Nobody writes a file of {size(runaway.WORTH_A_LOOK)} or more in the temp roots."
+        yield f"No process writes a file of {size(runaway.WORTH_A_LOOK)} or more in the temp roots."

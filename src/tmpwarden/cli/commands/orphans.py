@@ -57,7 +57,7 @@ def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes:
     """End the processes marked `end`, or those named by PID: TERM, then KILL after five seconds.
 
     Processes that may still be needed are refused even by PID: another user's, one at a terminal or in tmux, a
-    service, a database, an agent, or one of a running session or of none. Each refusal says why.
+    service, a database, an agent, or one that belongs to a running session or to no session. Each refusal says why.
     """
     if doubt := proven.doubt():
         raise PermissionDenied(not_checked(doubt).rstrip("."), hint="`ps` lists processes, `kill PID` ends one")

@@ -49,11 +49,14 @@ _OFFERED = "7d"  # as the age of what is not recognised
 @click.option("--observe/--no-observe", default=None, help="Remove nothing yet: hooks only log what they would remove.")
 @click.option("--include-backlog", is_flag=True, help="Automatic clean-up may also remove items older than this setup.")
 @click.option(
-    "--max-file", help="No command of an agent may write a larger file, such as 50G (docs/processes.md); off: no limit."
+    "--max-file",
+    metavar="SIZE",
+    help="No command of an agent may write a larger file, such as 50G (docs/processes.md); off: no limit.",
 )
 @click.option(
     "--unknown",
-    help="Automatic clean-up also moves items it does not recognise to quarantine, once they were unused for a time"
+    metavar="DURATION",
+    help="Automatic clean-up also moves items it does not recognise to quarantine, once unused for DURATION,"
     " such as 7d; off: never.",
 )
 @click.option("--no-timer", is_flag=True, help="Do not schedule the hourly clean-up.")

@@ -28,7 +28,7 @@ from ..read_only import read_only
 from ..relief import bytes_of
 
 _NEARLY = 80
-_NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent; 98 % of a large disk is not
+_NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent; 98% of a large disk is not
 
 
 def check_room(patient: Patient) -> Iterator[Diagnosis]:
@@ -42,14 +42,14 @@ def check_room(patient: Patient) -> Iterator[Diagnosis]:
         for name, percent, is_full, words, effect in (*_bytes(room), *_inodes(room), *_quota(room)):
             where = _where(room, roots)
             if not is_full and percent < _NEARLY:
-                yield Diagnosis("room", "ok", f"{where}: {percent} % of its {name} are used.", words)
+                yield Diagnosis("room", "ok", f"{where}: {percent}% of its {name} are used.", words)
                 continue
             counts = "inodes" if name == "inodes" else "bytes"
             help_ = relief.relief(patient, room, counts=counts)
             summary = (
                 f"{where} {_FULL.get(name, f'has reached {room.quota_of}')}: {effect}."
                 if is_full
-                else f"{where}: {percent} % of its {name} are used."
+                else f"{where}: {percent}% of its {name} are used."
             )
             whose = relief.shares(patient, room, counts) if name != "quota" else ""
             detail = "; ".join(filter(None, (words, help_.words, whose)))

@@ -206,7 +206,7 @@ def check_memory(patient: Patient) -> Iterator[Diagnosis]:
         used = room.bytes_used
         if room.memory_backed and used * 100 >= total * _MUCH_PERCENT:
             seen = True
-            summary = f"{shown(room.path)} is kept in memory and uses {used * 100 // total} % of it ({size(used)})."
+            summary = f"{shown(room.path)} is kept in memory and uses {used * 100 // total}% of it ({size(used)})."
             help_ = relief.relief(patient, room)
             yield Diagnosis("memory", "warn", summary, help_.words, help_.command)
     if not seen:

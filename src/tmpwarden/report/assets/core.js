@@ -31,7 +31,7 @@ const share = (part, whole) => (whole > 0 ? (100 * part) / whole : 0);
 
 function percent(part, whole) {
   const value = share(part, whole);
-  return value > 0 && value < 1 ? `< 1${NBSP}%` : `${Math.round(value)}${NBSP}%`;
+  return value > 0 && value < 1 ? `< 1%` : `${Math.round(value)}%`;
 }
 
 const SPANS = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];

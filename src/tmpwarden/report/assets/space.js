@@ -39,12 +39,12 @@ function bar(root) {
   const words = pieces.map(([tone, bytes]) => `${size(bytes)} ${TONES[tone]}`);
   const used = root.bytes_used ?? root.bytes_total - root.bytes_free;
   const facts = [`${size(used)} of ${size(root.bytes_total)}`];
-  if (root.inodes_total) facts.push(`inodes ${root.percent_inodes}${NBSP}%`);
+  if (root.inodes_total) facts.push(`inodes ${root.percent_inodes}%`);
   const forecast = heading(root.trend);
   return el("div", { class: "root" },
     el("p", { class: "root-line" },
       el("b", {}, root.name), " ", el("span", { class: "dim" }, root.filesystem),
-      el("span", { class: "right" }, el("b", { class: root.percent >= 80 ? "alarm" : "" }, `${root.percent}${NBSP}% full`), ` · ${facts.join(" · ")}`)),
+      el("span", { class: "right" }, el("b", { class: root.percent >= 80 ? "alarm" : "" }, `${root.percent}% full`), ` · ${facts.join(" · ")}`)),
     el("div", { class: "bar", role: "img", "aria-label": `${root.name}: ${words.join(", ")}` },
       pieces.map(([tone, bytes]) => el("span", { class: `tone-${tone}`, title: `${size(bytes)} ${TONES[tone]}`, vars: { "--share": share(bytes, whole) } }))),
     el("ul", { class: "legend" }, pieces.filter(([tone]) => tone !== "free").map(([tone, bytes]) =>

@@ -59,7 +59,7 @@ class Deed:
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
     only_waits: bool = False  # nobody could tell who uses it, so that it may have to come back
     born_ns: int | None = None  # its birth, when it was taken
-    users: Users = NotMeasured("nobody has looked since it was taken")  # who uses it, by the last look
+    users: Users = NotMeasured("not checked since it was taken")  # who uses it, by the last look
     labels: tuple[str, ...] = ()  # empty files beside it in quarantine, whose names say what it is
     label_name: str = ""  # where it carries its label itself: the name that it is to have in the end
 

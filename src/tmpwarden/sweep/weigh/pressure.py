@@ -79,7 +79,7 @@ class Pressure:
         if self.budget_bytes is not None:
             left, goal = f"still holds {size(self.held_bytes)}", size(self.budget_bytes)
         else:
-            left, goal = f"is still {_percent(root)} % full", f"{self.low_percent} %"
+            left, goal = f"is still {_percent(root)}% full", f"{self.low_percent}%"
         kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_SHOWN]
         amounts = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
         stays = amounts or "there is nothing else of agents"
