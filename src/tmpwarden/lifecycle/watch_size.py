@@ -40,9 +40,7 @@ def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str],
     except ProcessLookupError:
         raise
     except OSError as error:
-        tell(
-            f"max_bytes={size(max_bytes)} cannot be enforced: nothing reports the end of process {child} ({error.strerror})"
-        )
+        tell(f"max_bytes={size(max_bytes)} cannot be enforced: process {child} cannot be waited for ({error.strerror})")
         return
 
     def watch() -> None:

@@ -32,7 +32,8 @@ def _how_to_add(prefix: str) -> str:
     if "/pipx/venvs/" in f"{prefix}/":
         return "pipx inject tmpwarden textual"
     if "/uv/tools/" in f"{prefix}/":
-        return "uv tool install --force --with textual tmpwarden"
+        # `uv tool install --with textual tmpwarden` would fetch tmpwarden from PyPI, where it is not
+        return f"uv pip install --python {quoted(sys.executable)} textual"
     return f"{quoted(sys.executable)} -m pip install textual"
 
 
