@@ -76,6 +76,8 @@ def _watch(call: Call, for_s: int | None) -> Answer:
     settings = load_settings(call.config_file)
     watch = braking.Watch(braking.limits_of(settings), call.roots, call.config_file)
     until = None if for_s is None and call.for_a_person else time.monotonic() + (for_s or _FIRST_LOOK_S)
+    if until is None:
+        print("Watching for files that grow ... Ctrl-C stops and prints a summary.", file=sys.stderr, flush=True)
     watch.look()
     already_reported: set[str] = set()
     try:

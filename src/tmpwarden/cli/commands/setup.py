@@ -34,8 +34,8 @@ _KINDS = {
     "completion": "shell completion",
 }
 
-_LETTERS = "d: show the diff; e: edit the choice"
-_OBSERVE = "o: yes, but remove nothing yet, only log it (recommended for the first week)"
+_LETTERS = ("  y: make these changes", "  d: show the diff", "  e: edit the choice")
+_OBSERVE = "  o: yes, but remove nothing yet, only log it (recommended for the first week)"
 _LIMIT, _UNKNOWN = "brake.ulimit", "unknown.max_age"  # what setup may set in config.toml
 _OFFERED = "7d"  # as the age of what is not recognised
 
@@ -168,9 +168,9 @@ def _ask(plan: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> tuple[Set
 
     ask.say(_summary(plan, wanted, settings))
     while True:
-        offers = [_LETTERS, *([] if wanted.observe else [_OBSERVE])]
+        offers = [*_LETTERS, *([] if wanted.observe else [_OBSERVE])]
         offers += [] if _is_unknown_locked() else [_offer_of_unknown(settings)]
-        ask.say(["; ".join(offers)])
+        ask.say(offers)
         letters = "/".join(
             ["y/N", "d", "e", *([] if wanted.observe else ["o"]), *([] if _is_unknown_locked() else ["u"])]
         )
@@ -310,8 +310,8 @@ def _is_unknown_locked() -> bool:
 
 def _offer_of_unknown(settings: dict[str, str]) -> str:
     if _unknown_age(settings):
-        return "u: leave what tmpwarden does not recognise alone"
-    return f"u: also quarantine what tmpwarden does not recognise, once unused for {_OFFERED}"
+        return "  u: leave what tmpwarden does not recognise alone"
+    return f"  u: also quarantine what tmpwarden does not recognise, once unused for {_OFFERED}"
 
 
 def _told_unknown(settings: dict[str, str]) -> Iterator[str]:
