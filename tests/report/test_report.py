@@ -72,7 +72,7 @@ def test_the_sentence_on_top_says_how_full_what_may_go_and_what_to_run(root: Pat
     page = drawn()
     told = data("scan", later_s=planted.DAYS)
     words, command = page.data["headline"]
-    assert re.fullmatch(rf"{root} is (\d+ % )?full; [34]\d\d\.\d KB can be removed now: run", words)
+    assert re.fullmatch(rf"{root} is (\d+% )?full; [34]\d\d\.\d KB can be removed now: run", words)
     assert command == "tmpwarden clean"
     assert told["totals"]["removable_bytes"] > 400_000
     assert words.split(";")[1].strip() in words_outside(Path("tmpwarden-report.html").read_text()).replace("\xa0", " ")

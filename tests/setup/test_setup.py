@@ -451,7 +451,10 @@ def test_e_edits_the_choice_and_asks_again(world: Path) -> None:
 
 def test_with_no_agent_here_nothing_is_promised(own_world: Path) -> None:
     argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]
-    status, seen = on_a_terminal(argv, answer="n", prompt="[y/N", env={**os.environ, "PATH": "/usr/bin:/bin"})
+    (own_world / "fresh").mkdir()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    env |= {"HOME": str(own_world / "fresh"), "PATH": "/usr/bin:/bin"}
+    status, seen = on_a_terminal(argv, answer="n", prompt="[y/N", env=env)
     told = " ".join(seen.split())
     assert status == 0 and "No agent was found." in told and "Only this would be set up:" in told
     assert "Removed automatically" not in told and "undo" not in told.lower()
