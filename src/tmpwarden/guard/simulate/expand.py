@@ -353,7 +353,9 @@ def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | Non
     if any(doubt.endswith("is changed") for doubt in commands[0].doubts):
         return None  # by a PATH of the line it may be another program
     argv = commands[0].argv
-    if None in argv or any(word in ("-u", "--dry-run") or "=" in (word or "") for word in argv):
+    if None in argv or any(
+        word in ("-u", "--dry-run") or "=" in (word or "").removeprefix("--suffix=") for word in argv
+    ):
         return None
     parsed = parse(program("mktemp"), [Field(word, None) for word in argv])
     template = parsed.plain[0].text or "" if parsed.plain else "tmp.XXXXXXXXXX"
