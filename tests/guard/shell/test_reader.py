@@ -135,7 +135,7 @@ def test_what_would_explode_is_given_up(text: str) -> None:
 
 def test_a_long_command_is_not_even_looked_at() -> None:
     assert analysed("a" * 1_000_000).opaque == "too long"
-    assert calls_of(analysed, "a" * 1_000_000) < 60
+    assert calls_of(analysed, "a" * 1_000_000) < 80  # the records of the context among them
     assert analysed("c " + "a" * (MAX_LENGTH - 2)).opaque is None
 
 
