@@ -1,6 +1,6 @@
 """words TEXT...: how often each word occurs. A complete program for argparse; words_click.py is the same for click."""
 
-import tmpwarden.early  # noqa: F401  # isort: skip  # first: it answers signals while the rest is imported
+from tmpwarden import early as early  # isort: skip  # answers signals while the rest is imported
 
 import argparse
 import sys

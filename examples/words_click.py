@@ -1,6 +1,6 @@
 """words TEXT...: how often each word occurs. A complete program for click; words.py is the same for argparse."""
 
-import tmpwarden.early  # noqa: F401  # isort: skip  # first: it answers signals while the rest is imported
+from tmpwarden import early as early  # isort: skip  # answers signals while the rest is imported
 
 import sys
 from typing import TextIO

@@ -49,7 +49,7 @@ class TeardownResult:
             print(result.error)
     """
 
-    session: str | None  # its name, if one was given or found
+    session: str | None  # its name, if one was given, or one alone was found
     released: bool = False  # a lease was given back: its directory is gone or in quarantine
     receipts: list[Receipt] = field(default_factory=list)  # one for each item, kept ones too
     error: str | None = None  # what went wrong, in one sentence
@@ -200,7 +200,8 @@ def _tear_down(
     leases = [lease for lease in scratch.read_all(everywhere) if wanted.means(lease)]
     if wanted.names_no_session:
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
-    result.session = result.session or (leases[0].session if leases else None)
+    sessions = {lease.session for lease in leases}
+    result.session = result.session or (sessions.pop() if len(sessions) == 1 else None)
     findings = list(_findings_of(prepared, wanted, leases))
     if not (findings or leases or prepared.request.agents or prepared.pressure.roots):
         return books.close_by_receipts(prepared, "session-end", ())  # nothing is left to take, to judge or to hurry
