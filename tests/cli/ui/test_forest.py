@@ -27,9 +27,9 @@ def seen() -> Snapshot:
     return look(Request(), later_ns)
 
 
-def trees(words: str = "", *, only_going: bool = False) -> list[TreeLine]:
+def trees(words: str = "", *, only_removable: bool = False) -> list[TreeLine]:
     found = seen()
-    return grown(found.verdicts, found.spaces, words=words, only_going=only_going, rest=found.rest)
+    return grown(found.verdicts, found.spaces, words=words, only_removable=only_removable, rest=found.rest)
 
 
 def units(roots: list[TreeLine]) -> dict[str, TreeLine]:
@@ -132,7 +132,7 @@ def test_what_is_kept_cannot_be_marked_and_is_not_offered_to_pick_from(own_world
     data("keep", str(unit))
     node = units(trees())[str(unit)]
     assert (node.offered, node.state) == (0, "kept")
-    assert str(unit) not in units(trees(only_going=True))
+    assert str(unit) not in units(trees(only_removable=True))
 
 
 def removals() -> list[Remove]:

@@ -30,8 +30,8 @@ from tmpwarden.cli.ui.units import Units
 _LIMIT_S = 60
 
 
-def view(*, only_going: bool = False) -> View:
-    return View(Call(now_ns=lambda: time.time_ns() + planted.DAYS * 10**9), only_going=only_going)
+def view(*, only_removable: bool = False) -> View:
+    return View(Call(now_ns=lambda: time.time_ns() + planted.DAYS * 10**9), only_removable=only_removable)
 
 
 def drive(app: View, steps: Callable[[Any], Awaitable[None]], size: tuple[int, int] = (80, 24)) -> None:
@@ -239,7 +239,7 @@ def test_a_look_that_ends_while_the_view_closes_breaks_nothing(own_world: Path) 
         await go_to(pilot, app, marked)
         assert app.seen is not None
         await app.query_one(Units).remove()
-        app.show(Forest.of([], app.seen.spaces, "", only_going=False, rest=app.seen.rest))
+        app.show(Forest.of([], app.seen.spaces, "", only_removable=False, rest=app.seen.rest))
 
     drive(app, steps)
 
@@ -320,7 +320,7 @@ def test_names_from_disk_are_text_and_every_screen_fits(own_world: Path) -> None
 def test_pick_shows_what_may_go_and_who_quits_while_it_cleans_leaves_between_two_things(own_world: Path) -> None:
     kept, *units = [planted.session(own_world / "tmp") for _ in range(4)]
     data("keep", str(kept))
-    app = view(only_going=True)
+    app = view(only_removable=True)
 
     async def steps(pilot: "Pilot[int]") -> None:
         assert set(map(str, units)) <= set(paths(app))

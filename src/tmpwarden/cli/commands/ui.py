@@ -37,7 +37,7 @@ def _how_to_add(prefix: str) -> str:
     return f"{quoted(sys.executable)} -m pip install textual"
 
 
-def shown_live(call: Call, *, request: Request | None = None, only_going: bool = False) -> Answer:
+def shown_live(call: Call, *, request: Request | None = None, only_removable: bool = False) -> Answer:
     if importlib.util.find_spec("textual") is None:
         raise MissingExtra("tmpwarden ui", hint=_how_to_add(sys.prefix))
     if not (call.can_ask and call.for_a_person):
@@ -46,7 +46,7 @@ def shown_live(call: Call, *, request: Request | None = None, only_going: bool =
 
     for name in ("COLUMNS", "LINES"):  # sizes of the moment when somebody exported them: the terminal tells its own
         os.environ.pop(name, None)
-    return Answer(exit_code=View(call, only_going=only_going, request=request).run() or 0)
+    return Answer(exit_code=View(call, only_removable=only_removable, request=request).run() or 0)
 
 
 def picked(call: Call, request: Request, is_unattended: bool) -> Answer:
@@ -56,4 +56,4 @@ def picked(call: Call, request: Request, is_unattended: bool) -> Answer:
             "--pick cannot be combined with --yes, --dry-run, --all-users or --if-due",
             hint="leave out the other option",
         )
-    return shown_live(call, request=request, only_going=True)
+    return shown_live(call, request=request, only_removable=True)

@@ -115,16 +115,16 @@ class View(App[int]):
         Binding("p", "adopt", "Adopt", show=False),
         Binding("a", "all", "All", show=False),
         Binding("r", "refresh", "Refresh", show=False),
-        Binding("g", "going", "Only removable items", show=False),
+        Binding("g", "toggle_removable", "Only removable items", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
         Binding("escape", "unfilter", "All", show=False),
     ]
 
-    def __init__(self, call: Call, *, only_going: bool = False, request: Request | None = None) -> None:
+    def __init__(self, call: Call, *, only_removable: bool = False, request: Request | None = None) -> None:
         super().__init__()
-        self.call, self.only_going, self.words = call, only_going, ""
+        self.call, self.only_removable, self.words = call, only_removable, ""
         self.request = request or Request(roots=call.roots, config_file=call.config_file)
         self.units = Units(self.is_marked, call.now_ns)
         self.seen: Snapshot | None = None
@@ -194,12 +194,12 @@ class View(App[int]):
     def draw(self) -> None:
         """100,000 units take seconds to be put in order: that is done off the loop, and a later wish overtakes it."""
         if self.seen is not None:
-            self.grow(self.seen, self.words, self.only_going, self.judged.copy())
+            self.grow(self.seen, self.words, self.only_removable, self.judged.copy())
 
     @work(thread=True, exclusive=True, group="grow", description="grow")  # else all findings are written out
-    def grow(self, seen: Snapshot, words: str, only_going: bool, judged: Mapping[str, Sequence[Verdict]]) -> None:
+    def grow(self, seen: Snapshot, words: str, only_removable: bool, judged: Mapping[str, Sequence[Verdict]]) -> None:
         rest = replace(seen.rest, judged=judged)
-        forest = Forest.of(seen.verdicts, seen.spaces, words, only_going, rest)
+        forest = Forest.of(seen.verdicts, seen.spaces, words, only_removable, rest)
         is_same = self.forest is not None and forest.looks_like(self.forest)
         if not get_current_worker().is_cancelled:
             self.call_from_thread(self.show, forest, is_same)
@@ -319,8 +319,8 @@ class View(App[int]):
         field.remove_class("is-open")
         self.units.focus()
 
-    def action_going(self) -> None:
-        self.only_going = not self.only_going
+    def action_toggle_removable(self) -> None:
+        self.only_removable = not self.only_removable
         self.draw()
 
 
@@ -331,7 +331,7 @@ def summary(view: View) -> str:
     rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in view.seen.spaces]
     parts = [" ".join(rooms), plural(view.seen.sessions, "running session")]
     parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
-    parts += [f"filter: {view.words}"] * bool(view.words) + ["only removable items"] * view.only_going
+    parts += [f"filter: {view.words}"] * bool(view.words) + ["only removable items"] * view.only_removable
     parts += [view.mark_counts.summary] * bool(view.mark_counts.summary)
     return "  |  ".join(parts)
 

@@ -132,7 +132,7 @@ class Forest:
     """All trees of one look, for one filter."""
 
     words: str = ""
-    only_going: bool = False
+    only_removable: bool = False
     roots: tuple[TreeLine, ...] = ()
     units: dict[Key, TreeLine] = field(default_factory=dict)
 
@@ -142,11 +142,11 @@ class Forest:
         verdicts: Iterable[Verdict],
         spaces: Sequence[Space],
         words: str,
-        only_going: bool,
+        only_removable: bool,
         rest: Rest,
     ) -> Forest:
-        roots = tuple(grown(verdicts, spaces, words=words, only_going=only_going, rest=rest))
-        return cls(words, only_going, roots, {unit.key: unit for root in roots for unit in root.units()})
+        roots = tuple(grown(verdicts, spaces, words=words, only_removable=only_removable, rest=rest))
+        return cls(words, only_removable, roots, {unit.key: unit for root in roots for unit in root.units()})
 
     def looks_like(self, other: Forest) -> bool:
         """Whether a person would see the same."""
@@ -166,7 +166,7 @@ def grown(
     spaces: Sequence[Space],
     *,
     words: str = "",
-    only_going: bool = False,
+    only_removable: bool = False,
     rest: Rest | None = None,
 ) -> list[TreeLine]:
     """One tree a root, the biggest first; `words` must all occur in a unit's path, agent, kind or session."""
@@ -174,7 +174,7 @@ def grown(
     known: dict[Key, TreeLine] = {}
     roots = {space.path: TreeLine((space.path,), shown(space.path), "root") for space in spaces}
     for unit in render.by_unit(verdicts):
-        if only_going and not any(is_offered(each) for each in unit):
+        if only_removable and not any(is_offered(each) for each in unit):
             continue
         text = _text(unit) if wanted else ""
         if not all(word in text for word in wanted):
@@ -182,7 +182,7 @@ def grown(
         leaf = _leaf(unit)
         root = roots.setdefault(leaf.key[0], TreeLine((leaf.key[0],), shown(leaf.key[0]), "root"))
         _plant(known, root, leaf)
-    if rest is not None and not only_going:
+    if rest is not None and not only_removable:
         for root in roots.values():
             root.children += _not_recognised(root, rest, wanted)
             root.children += [] if wanted else _accounts(root, rest)
