@@ -164,7 +164,10 @@ def test_kept_units_are_told_with_their_reason(root: Path) -> None:
 
 def test_a_floor_used_as_a_limit_is_answered_with_the_option_that_is_meant(own_world: Path) -> None:
     """`moat clean-temp --min-age 1h` takes what is older than that; here it is a floor."""
-    unit = planted.staging(own_world / "tmp")
+    unit = (
+        own_world / "tmp" / "gemini-client-error-Turn.run-sendMessageStream-2026-09-03T10-11-12-123Z.json"
+    )  # belongs to nobody, so that it waits three days
+    unit.write_text("{}")
     said = tmpwarden("clean", "--yes", "--min-age", "1h", later_s=2 * 3600)
     assert unit.exists()
     sentence, _, remedy = said.stderr.strip().partition(" older than that: tmpwarden ")
