@@ -85,8 +85,10 @@ def a_worktree_of_a_person(tree: Path) -> Path:
     return tree.parents[3] / "mine"
 
 
-def test_a_persons_own_worktree_is_left_alone(tree: Path) -> None:
+def test_a_persons_own_worktree_is_left_alone(tree: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = a_worktree_of_a_person(tree)
+    monkeypatch.chdir(own_world / "project")  # whose list names it
+    assert [each["path"] for each in data("worktrees")["worktrees"]] == [str(mine)]
     assert take_derived(now_ns=later(15)) == ""
     assert is_there(mine) == (True, True)
 
