@@ -171,6 +171,6 @@ def test_a_floor_used_as_a_limit_is_answered_with_the_option_that_is_meant(own_w
     said = tmpwarden("clean", "--yes", "--min-age", "1h", later_s=2 * 3600)
     assert unit.exists()
     sentence, _, remedy = said.stderr.strip().partition(" older than that: tmpwarden ")
-    assert sentence == "warning: --min-age only keeps younger items; to remove the 1 unit"
+    assert sentence == "warning: --min-age only keeps younger items; to remove the 1 item"
     tmpwarden(*remedy.split(), "--yes", later_s=2 * 3600)
     assert not unit.exists()

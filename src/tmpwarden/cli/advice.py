@@ -46,7 +46,7 @@ def lower_limit(call: Call, request: Request, kept: Iterable[Verdict]) -> str | 
     if not older:
         return None
     wanted = clean(call, replace(request, thresholds=replace(request.thresholds, max_age_s=max(floor_s, 3600))))
-    return f"--min-age only keeps younger items; to remove the {plural(len(older), 'unit')} older than that: {wanted}"
+    return f"--min-age only keeps younger items; to remove the {plural(len(older), 'item')} older than that: {wanted}"
 
 
 def older_than(call: Call, request: Request, kept: Iterable[Verdict]) -> str | None:

@@ -57,5 +57,5 @@ def _failed(result: CleanResult) -> str:
     if not result.failed:
         return ""
     first = result.failed[0]
-    items = plural(len(result.failed), "unit")
+    items = plural(len(result.failed), "item")
     return f"{items} could not be removed, such as {shown(first.finding.path)}: {first.detail}"
