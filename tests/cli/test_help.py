@@ -171,7 +171,8 @@ def test_config_alone_shows_the_settings_and_guard_alone_its_help(
     own_world: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config"]) == 0
-    assert "quarantine" in capsys.readouterr().out
+    settings = capsys.readouterr().out
+    assert "quarantine" in settings and "preset sandbox" in settings and "site-packages" not in settings
     assert main(["guard"]) == 0
     shown = capsys.readouterr().out
     assert "Usage: tmpwarden guard" in shown and "check" in shown

@@ -60,7 +60,9 @@ def _all(call: Call) -> Answer:
         "state_dir": places.state_dir(),
     }
     locked = {key: " (locked)" if is_locked(key, settings.locks) else "" for key, _, _ in keys}
-    rows = [Row((key, shown(_as_written(key, value)), shown(origin) + locked[key])) for key, value, origin in keys]
+    rows = [
+        Row((key, shown(_as_written(key, value)), _origin_text(origin) + locked[key])) for key, value, origin in keys
+    ]
     return Answer(data, lambda: draw(_COLUMNS, rows, for_a_person=call.for_a_person))
 
 
@@ -85,6 +87,12 @@ def _origin(loaded: Loaded, table: str, key: str = "") -> str:
         if content is not None and (not key or (isinstance(content, dict) and key in content)):
             return source.path
     return "default"
+
+
+def _origin_text(origin: str) -> str:
+    """A preset of ours by its name: where it is installed tells a person nothing."""
+    directory, name = os.path.split(origin)
+    return f"preset {name.removesuffix('.toml')}" if directory.endswith("/rules/presets") else shown(origin)
 
 
 def _as_written(name: str, value: object) -> str:
