@@ -358,10 +358,10 @@ def test_markers_stay_while_another_session_of_their_agent_lives(acme: Acme) -> 
 def test_a_few_markers_are_told_in_one_line_and_a_backlog_is_left_to_the_ordinary_laws(acme: Acme) -> None:
     acme.markers(3)
     assert command.tmpwarden("teardown", "--agent", "acme").stdout == (
-        f"taken  {acme.root}/ (3 files such as acme-0000-cwd)\nRemoved 3 items, kept 0 items.\n"
+        f"removed  {acme.root}/ (3 files such as acme-0000-cwd)\nRemoved 3 items, kept 0 items.\n"
     )
     backlog = acme.markers(100)
     assert command.tmpwarden("teardown", "--agent", "acme").stdout == (
-        f"kept   {acme.root}/ (100 files such as acme-0000-cwd): too new\nRemoved 0 items, kept 100 items.\n"
+        f"kept     {acme.root}/ (100 files such as acme-0000-cwd): too new\nRemoved 0 items, kept 100 items.\n"
     )
     assert all(path.exists() for path in backlog)

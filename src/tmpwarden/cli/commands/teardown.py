@@ -135,10 +135,10 @@ def _lines(result: TeardownResult) -> Iterator[str]:
     from .. import render  # for people; an orchestrator asks for JSON, and its agent's name is to be gone soon
 
     for alike in _alike(result.removed):
-        yield f"taken  {render.place(*alike)}"
+        yield f"removed  {render.place(*alike)}"
     for receipt in result.kept:
-        yield f"kept   {render.place(receipt.finding)}: {_reason(receipt)}"
+        yield f"kept     {render.place(receipt.finding)}: {_reason(receipt)}"
     for receipt in result.failed:
-        yield f"failed {shown(receipt.finding.path)}: {receipt.detail}"
+        yield f"failed   {shown(receipt.finding.path)}: {receipt.detail}"
     kept = sum(len(receipt.finding.members) or 1 for receipt in result.kept)
     yield f"Removed {plural(len(result.removed), 'item')}, kept {plural(kept, 'item')}."
