@@ -19,7 +19,7 @@ def main(command: list[str]) -> int:
         "session": session,
         "status": status,
         "removed": [receipt.finding.path for receipt in ended.removed],
-        "kept": {receipt.finding.path: receipt.reason.value for receipt in ended.kept},  # somebody still uses it
+        "kept": {receipt.finding.path: receipt.reason.value for receipt in ended.kept},  # a process still uses it
         "error": ended.error,
     }
     print(json.dumps(receipt))

@@ -47,7 +47,7 @@ def _lines(call: Call, stores: Sequence[KeptState], now_ns: int) -> Iterator[str
     yield from draw(_COLUMNS, _rows(stores, now_ns), for_a_person=call.for_a_person, path_title="WHERE")
     total = sum(each.bytes for each in stores)
     yield ""
-    yield f"{size(total)} in all. tmpwarden never removes it. What deleting it would lose, and how to limit it:"
+    yield f"{size(total)} in all. tmpwarden never removes any of it. What you lose by deleting it, and how to limit it:"
     for each in stores:
         how = f" Limit: {each.row.command}." if each.row.command else ""
         yield f"  {each.row.key}: {each.row.lost}.{how}"
