@@ -2,6 +2,7 @@
 there."""
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -14,20 +15,38 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support import users
 from support.litter import claude_session, cwd_markers, later, record_dead_session, snapshot
 from support.mounts import fill_bytes, fill_inodes, mounted, tmpfs
 from tmpwarden.cli.main import main
 
-FILE_SYSTEMS = ("tmpfs", "ext4-1024", "ext4-4096")
+FILE_SYSTEMS = ("tmpfs", "ext4-1024", "ext4-4096", "xfs", "btrfs")
 FILLS: dict[str, Callable[[Path], object]] = {"bytes": fill_bytes, "inodes": fill_inodes}
 DISKS = {"one": ("disk",), "two": ("disk", "disk/tmp"), "only /tmp": ("disk/tmp",), "only home": ("disk",)}  # the full
+RAN = ("never", "before")
+# btrfs counts no inodes
+FULL = [(kind, what) for kind in FILE_SYSTEMS for what in FILLS if (kind, what) != ("btrfs", "inodes")]
 HOURS = 100
+_SMALL = dict.fromkeys(("TEST_DIR", "TEST_DEV", "QA_CHECK_FS"), "1")  # so that mkfs.xfs makes one of less than 300 MB
 
 
-def can_make(kind: str) -> bool:
-    """Whether such a file system can be made here."""
-    return kind == "tmpfs" or shutil.which(f"mkfs.{kind.partition('-')[0]}") is not None
+def why_not(kind: str) -> str:
+    """Why such a file system cannot be made here; "" where it can."""
+    name = kind.partition("-")[0]
+    if name != "tmpfs" and not shutil.which(f"mkfs.{name}"):
+        return f"needs the program mkfs.{name}"
+    return "" if name in _known() else f"this kernel has no {name}"
+
+
+@functools.cache
+def _known() -> frozenset[str]:
+    """The file systems of this kernel, those in modules too."""
+    for name in FILE_SYSTEMS:
+        with contextlib.suppress(OSError):
+            subprocess.run(["modprobe", "-q", name.partition("-")[0]], check=False, capture_output=True)
+    return frozenset(Path("/proc/filesystems").read_text().split())
 
 
 Shape = dict[str, tuple[int, int, int, bytes]]
@@ -41,17 +60,20 @@ def file_system(kind: str, point: Path, *, few_inodes: bool, image: Path | None 
         return
     name, _, block = kind.partition("-")
     image = image or point.with_suffix(".image")
-    size = {"ext4": 16, "btrfs": 128, "xfs": 330}[name]
+    size = {"ext4": 16, "btrfs": 128, "xfs": 24}[name]
     with image.open("wb") as file:
         file.truncate(size << 20)
     words = {
         "ext4": ["-q", "-F", "-m", "0", "-b", block, *(["-N", "256"] if few_inodes else [])],
         "btrfs": ["-q"],
-        "xfs": ["-q"],
+        "xfs": ["-q", *(["-i", "maxpct=1"] if few_inodes else [])],
     }[name]
-    subprocess.run([f"mkfs.{name}", *words, str(image)], check=True, capture_output=True)
-    with mounted(point, "-o", "loop", str(image)):
-        yield point
+    subprocess.run([f"mkfs.{name}", *words, str(image)], check=True, capture_output=True, env={**os.environ, **_SMALL})
+    try:
+        with mounted(point, "-o", "loop", str(image)):
+            yield point
+    finally:
+        image.unlink()  # hundreds of worlds would fill the disk of the machine
 
 
 @dataclass
@@ -125,16 +147,22 @@ class OneDisk:
             path.unlink()
 
     def prepare(self, quarantine: str, journal: str) -> None:
-        """What an earlier run has left."""
+        """What an earlier run has left, or what became of it since."""
         if quarantine == "there":
-            self.quarantine.mkdir(parents=True, mode=0o700)
+            self.quarantine.mkdir(parents=True, mode=0o700, exist_ok=True)
             self.quarantine.parent.chmod(0o700)
-        elif quarantine == "squatted":
+        elif self.quarantine.parent.exists():
+            shutil.rmtree(self.quarantine.parent)
+        if quarantine == "squatted":
             self.quarantine.parent.write_text("not a directory")
-        if journal != "missing":
-            self.state.mkdir(parents=True, mode=0o700)
-            line = '{"time":"2026-11-01T00:00:00Z","run":"00000000","t":"end"}\n'
-            (self.state / "journal.jsonl").write_text(line if journal == "whole" else line + line[:30])
+        file = self.state / "journal.jsonl"
+        if journal == "missing":
+            file.unlink(missing_ok=True)
+            return
+        self.state.mkdir(parents=True, mode=0o700, exist_ok=True)
+        line = '{"time":"2026-11-01T00:00:00Z","run":"00000000","t":"end"}\n'
+        with file.open("a") as lines:
+            lines.write(line if journal == "whole" else line + line[:30])
 
     def tmpwarden(self, *argv: str) -> tuple[int, Any]:
         """(exit status, the answer) of a command, much later than everything that lies here."""
@@ -197,9 +225,13 @@ def one_disk(
     quarantine: str = "absent",
     journal: str = "missing",
     disks: str = "one",
+    ran: str = "never",
 ) -> Iterator[OneDisk]:
     """`beside` the dead sessions: markers, live, git, big. `quarantine`: there, or squatted by a file. `journal`: whole
-    or torn, and its reserve is used up. `disks`: one of DISKS."""
+    or torn. `disks`: one of DISKS. `ran`: whether a clean ended here while there was room; only then there is a
+    reserve."""
+    if why := why_not(kind):
+        pytest.skip(why)
     with contextlib.ExitStack() as stack:
         point = base / f"disk{len(os.listdir(base))}"  # the last one may not be quite gone
         disk = stack.enter_context(file_system(kind, point, few_inodes=what == "inodes"))
@@ -212,6 +244,9 @@ def one_disk(
             path.chmod(mode)
         if uid:
             os.chown(made.home, uid, uid)
+
+        if ran == "before":
+            assert made.tmpwarden("clean", "--yes", "--json")[0] == 0
 
         def plant() -> list[str]:
             made.dead += [dead_session(made.root) for _ in range(sessions)]

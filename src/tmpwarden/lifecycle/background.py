@@ -182,12 +182,14 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
     from ..catalogue.settings import load_settings
     from ..model.request import Request
     from ..oskit.files.places import state_dir
+    from ..sweep.store import ahead
     from ..sweep.weigh.consent import is_due
     from . import pressure
     from .cleared import Cleared, held_back
 
     _forget_old_notes(state_dir(), time.time())
     _keep_leases_young(time.time())
+    ahead.make_for(())
     settings = load_settings()
     every_s = float(settings.periodic_every_s)
     if not settings.periodic_enabled:

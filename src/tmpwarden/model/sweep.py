@@ -86,6 +86,7 @@ class Measure:
     git: tuple[str, ...] = ()  # directories (relative) that hold a .git or look like a bare repository
     marked: tuple[str, ...] = ()  # members that a `never` row protects (relative)
     linked: int = 0  # members with more than one name: removing one of these may free nothing
+    has_no_openers: bool = False  # by the kernel's word on every file, asked on this walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,9 +193,14 @@ def test_a_descriptor_that_was_inherited_keeps_no_opener_waiting(unit: Path, mon
         return fd
 
     fd = os.open(unit.parent, os.O_RDONLY | os.O_DIRECTORY)
+    has_asked = threading.Event()
+    other = threading.Thread(target=has_asked.wait)
+    other.start()
     monkeypatch.setattr(os, "open", inherited)
     kernel_word.ask(fd, "unit")
     monkeypatch.undo()
+    has_asked.set()
+    other.join()
     assert len(copies) == 1
     before = signal.signal(signal.SIGIO, signal.SIG_IGN)  # a lease that is left over would kill the test, not fail it
     try:

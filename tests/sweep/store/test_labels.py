@@ -206,7 +206,7 @@ def test_a_name_that_carries_its_label_is_believed_of_that_very_item_alone(own_w
         Intent("0123456789abcdef.x", "/t/a", "/t", "claude.session", "", "some", 0, status.st_dev, status.st_ino),
         *("ab", 9, 10),
     )
-    name = labels.name_with(made)
+    name = labels.name_with(made, "")
     assert name is not None
     unit.rename(unit.with_name(name))
     fd = labels.opened(str(own_world / "home"))
@@ -217,11 +217,56 @@ def test_a_name_that_carries_its_label_is_believed_of_that_very_item_alone(own_w
     os.close(fd)
 
 
+@pytest.mark.parametrize("path", ["/t/x-0/-slug/a", "/t/y-0/a"])
+def test_what_lies_in_a_directory_from_which_it_comes_says_less_and_means_the_same(own_world: Path, path: str) -> None:
+    """A small directory on a full xfs has no room for a long name."""
+    place = own_world / "t" / "x-0"
+    place.mkdir(parents=True)
+    unit, status = place / "unit", place.stat()
+    made = labels.Label(
+        Intent("0123456789abcdef.x", path, "/t", "claude.session", "/t/x-0", "some", 0, status.st_dev, 0), "ab", 9, 10
+    )
+    name = labels.name_with(made, "/t/x-0")
+    assert name is not None and ("x-0" not in name)
+    unit.mkdir()
+    status = unit.stat()
+    made = replace(made, intent=replace(made.intent, inode=status.st_ino))
+    name = labels.name_with(made, "/t/x-0")
+    assert name is not None
+    unit.rename(unit.with_name(name))
+    fd = os.open(place, os.O_RDONLY)
+    assert labels.read_carried(fd, name, "/t/x-0") == made
+    os.close(fd)
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o4700, 0o1700, 0o5700])
+def test_a_mode_says_that_it_is_doomed_where_no_other_name_fits(own_world: Path, mode: int) -> None:
+    """And only a mode that we gave it: what had such a bit when it was taken goes back."""
+    unit = own_world / "home" / "unit"
+    unit.mkdir()
+    unit.chmod(mode)
+    status = unit.stat()
+    made = labels.Label(
+        Intent("0123456789abcdef.u", "/t/a", "/t", "claude.session", "", "some", mode, status.st_dev, status.st_ino),
+        *("ab", 9, 10),
+    )
+    name = labels.name_with(made, "")
+    assert name is not None
+    unit.rename(unit.with_name(name))
+    fd = labels.opened(str(own_world / "home"))
+    assert labels.read_carried(fd, name, "") == made
+    may_say_so = mode == 0o700
+    assert labels.mark_doomed(fd, name) == may_say_so
+    found = labels.read_carried(fd, name, "")
+    assert found is not None and found.intent.id.endswith(".x" if may_say_so else ".u")
+    os.close(fd)
+
+
 def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_lies(
     own_world: Path, root: Path
 ) -> None:
     """A run that was killed has left it there: another one destroyed it as a flat file of that agent, and its story."""
-    made = labels.name_with(LABEL)
+    made = labels.name_with(LABEL, "")
     assert made is not None
     place = root / f"claude-{os.geteuid()}" / made.replace(".k", ".x")
     place.mkdir(parents=True)
@@ -233,7 +278,7 @@ def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_
 
 
 def test_a_carried_name_that_is_not_true_is_told_and_left_alone(own_world: Path) -> None:
-    made = labels.name_with(LABEL)
+    made = labels.name_with(LABEL, "")
     assert made is not None
     place = own_world / "state" / made.replace(".k", ".x")
     place.mkdir()

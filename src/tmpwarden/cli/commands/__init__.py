@@ -8,7 +8,7 @@ EVERYDAY, MORE = "Everyday commands", "More"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     (EVERYDAY, "status", "Overview: disk usage, running sessions, setup, last clean-up, next step (the default)."),
-    (EVERYDAY, "scan", "Show what agents left behind and what can be removed. Changes nothing."),
+    (EVERYDAY, "scan", "Show what agents left behind and what can be removed. Removes nothing."),
     (EVERYDAY, "clean", "Remove what ended sessions left behind. Asks first."),
     (EVERYDAY, "undo", "Bring back what the last clean removed."),
     (EVERYDAY, "why", "Explain a path: owner, current users, and whether it can be removed."),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import click
 
 from ...model.request import Request, Thresholds
+from ...sweep.store import ahead
 from ...text import shown
 from .. import advice
 from ..call import Answer, Call
@@ -40,7 +41,7 @@ def command(
 ) -> Answer:
     """Show what agents left behind and what can be removed, the largest first.
 
-    Changes nothing. Each line says why an item is removable or kept. Your other files in a temp root (a directory such
+    Removes nothing. Each line says why an item is removable or kept. Your other files in a temp root (a directory such
     as /tmp) are listed as not recognised: they are kept unless you name them (`clean PATH...`, `adopt`).
     """
     if state:
@@ -64,6 +65,8 @@ def command(
 
 
 def _answer(call: Call, request: Request, each: bool, full: bool, *, is_alone: bool) -> Answer:
+    if is_alone:
+        ahead.make_for(call.roots)
     if is_alone and call.json and request.thresholds.min_age_s is None:
         return Answer(lambda: spooled(call, request, in_full=full))
     seen = look(call, request, in_full=full)

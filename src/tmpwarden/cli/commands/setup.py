@@ -15,6 +15,7 @@ from ...catalogue.keys import KEYS
 from ...errors import BadArgument, WouldAsk
 from ...lazy_dataclass import dataclass, replace
 from ...oskit.files import places
+from ...sweep.store import ahead
 from ...text import duration, plural, shown
 from .. import ask
 from ..call import Answer, Call
@@ -120,6 +121,7 @@ def command(call: Call, **typed: Any) -> Answer:
             return Answer(_data(plan, dry_run=False, remove=False) | {"done": False}, lambda: ["Nothing was changed."])
         plan, wanted = agreed
     everything.carry_out(plan, wanted)
+    ahead.make_for(())
     _set(call, chosen_settings)
     if options.include_backlog:
         _include_backlog()

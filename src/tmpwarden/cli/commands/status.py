@@ -21,7 +21,7 @@ from ...oskit.files import places, space
 from ...oskit.proc import proven
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
-from ...sweep.store import books, history
+from ...sweep.store import ahead, books, history
 from ...sweep.store.books import Saved
 from ...sweep.store.history import Trend
 from ...sweep.store.labels import restorable, still_there
@@ -78,6 +78,8 @@ def command(call: Call, all_users: bool, min_free: tuple[int | None, int | None]
     """
     if min_free is not None:
         return for_whom(call, all_users, lambda: _room(call, min_free))
+    if not all_users:
+        ahead.make_for(call.roots)
     return for_whom(call, all_users, lambda: _answer(call))
 
 

@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,8 +49,19 @@ def ask(dir_fd: int, name: str) -> Users:
     """Whether anybody has a file open at or below `name`. Never fork while this runs: a child would hold the lease."""
     if fcntl is None:
         return _open("this system cannot tell who has a file open")
+    with asking() as question:
+        return question.about(dir_fd, name)
+
+
+@contextmanager
+def asking() -> Iterator[Inquiry]:
+    """To ask file by file on a way of one's own. Never fork while this runs."""
     with _deaf_to_sigio():
-        return _Question().about(dir_fd, name)
+        yield Inquiry()
+
+
+def can_ask() -> bool:
+    return fcntl is not None
 
 
 @contextmanager
@@ -104,12 +116,14 @@ def confirmed(seen: Users, dir_fd: int, name: str) -> Users:
             return NotMeasured(f"{seen.why}, and {users.why}") if isinstance(seen, NotMeasured) else seen
 
 
-class _Question:
+class Inquiry:
     """One tree, file by file."""
 
     def __init__(self) -> None:
         self.asked = 0
-        self.device: int | None = None
+        self.is_believed = False  # a tree that goes lies on one file system: a walk has seen to it
+        # closing a file gives its lease back, if no child of another thread has inherited the descriptor
+        self.gives_back = threading.active_count() > 1
 
     def about(self, dir_fd: int, name: str) -> Users:
         try:
@@ -165,26 +179,19 @@ class _Question:
         self.asked += 1
         fd = os.open(name, _ASK, dir_fd=dir_fd)
         try:
-            return self.file(fd, name)
-        finally:
-            os.close(fd)
-
-    def file(self, fd: int, name: str) -> Users:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            return _open("a file in it was replaced")
-        try:
-            fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)
+            fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)  # refused of anything but a file
+            if self.gives_back:
+                fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
+            if not self.is_believed:
+                if not _is_believed(fd):
+                    return _open("on its file system the kernel cannot tell who has a file open")
+                self.is_believed = True
         except OSError as error:
             if error.errno == errno.EAGAIN:
                 return Held((Witness(WitnessKind.OPEN_FILE, name),))
             return _open(f"the kernel cannot tell who has a file in it open: {error.strerror}")
-        # given back by word, not by closing alone: a child that inherited the descriptor would keep openers waiting
-        fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
-        if self.device != status.st_dev:
-            if not _is_believed(fd):
-                return _open("on its file system the kernel cannot tell who has a file open")
-            self.device = status.st_dev
+        finally:
+            os.close(fd)
         return Nobody()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ...model.answers import Nobody
 from .emptier import Emptier
 from .same_mount import enter
 from .tree_sums import JUST_NOW, TreeSums
@@ -17,6 +18,7 @@ from .tree_sums import JUST_NOW, TreeSums
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
+    from .kernel_word import Inquiry
 
 Entered = tuple[str, int, int]  # a directory: its name, ctime and mtime
 Roll = list[str | Entered | None]  # a file; the way into a directory; None: the way out of it
@@ -25,10 +27,17 @@ _PLAIN_FILE, _KIND = stat.S_IFREG, 0o170000 | stat.S_ISVTX
 
 
 def called(
-    dir_fd: int, name: str, roll: Roll, *, uid: int, locked: frozenset[tuple[int, int]] = frozenset()
+    dir_fd: int,
+    name: str,
+    roll: Roll,
+    *,
+    uid: int,
+    locked: frozenset[tuple[int, int]] = frozenset(),
+    question: Inquiry | None = None,
 ) -> Measure | None:
     """What a walk would see at `name`, where the tree of that roll lies now; None if any name, or the date of a
-    directory, is not as it was: then only a walk can say what it is."""
+    directory, is not as it was: then only a walk can say what it is. `question`: the kernel is asked on the way
+    whether anybody has one of the files open."""
     sums = _Called(
         status=os.stat(name, dir_fd=dir_fd, follow_symlinks=False),
         uid=uid,
@@ -38,6 +47,7 @@ def called(
         limit=None,
         was_moved=JUST_NOW,
     )
+    sums.question = question
     fds = [dir_fd]
     try:
         is_same = sums.follow(name, roll, fds)
@@ -63,11 +73,12 @@ def _children(roll: Roll) -> int:
 
 class _Called(TreeSums):
     at_root = 0
+    question: Inquiry | None = None
 
     def follow(self, name: str, roll: Roll, fds: list[int]) -> bool:
         """Look at everything on the roll, in its order. False: a directory is not as it was. Raises OSError, too."""
         newest, uid, device, locked, look = self.newest_s, self.uid, self.device, self.locked_inodes, os.stat
-        fd, blocks, count = fds[0], 0, 0
+        fd, blocks, count, question = fds[0], 0, 0, self.question
         for each in roll:
             if type(each) is str:
                 s = look(each, dir_fd=fd, follow_symlinks=False)
@@ -78,6 +89,8 @@ class _Called(TreeSums):
                 mode, inode, where, links, owner = s[:5]
                 if mode & _KIND != _PLAIN_FILE or owner != uid or links != 1 or where != device or inode in locked:
                     self.add_oddity(each, s)
+                if question is not None and type(question.entry(each, fd, mode)) is not Nobody:
+                    question = None
             elif each is None:
                 os.close(fds.pop())
                 del self.names[-1:]
@@ -90,6 +103,7 @@ class _Called(TreeSums):
                 newest = self.newest_s
         self.blocks += blocks
         self.entries += count
+        self.has_no_openers = question is not None and question.asked > 0
         return True
 
     def enter(self, each: Entered, fd: int) -> bool:

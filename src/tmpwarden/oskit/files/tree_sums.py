@@ -51,7 +51,7 @@ class TreeSums:
         self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
         self.blocks = self.entries = self.directories = self.unreadable = 0
         self.foreign = self.sticky = self.devices = self.linked = 0
-        self.stopped = self.crosses_device = self.is_deep = False
+        self.stopped = self.crosses_device = self.is_deep = self.has_no_openers = False
         self.seen_links: set[int] = set()
         self.found_locked: list[str] = []
         self.sockets: list[str] = []
@@ -148,4 +148,5 @@ class TreeSums:
             git=tuple(dict.fromkeys(self.git)),
             marked=tuple(self.marked),
             linked=self.linked,
+            has_no_openers=self.has_no_openers,
         )

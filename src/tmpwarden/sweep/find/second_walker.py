@@ -18,7 +18,7 @@ from ...oskit.proc.forked import forked, reap
 from ...oskit.proc.grip import Followed, can_follow
 
 BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
-_SELDOM = 16  # units between two looks into the pipe
+_LOOKS = 256  # into the pipe, for a batch
 WORTH_A_FORK = 2000  # entries that one walker has seen
 _LENGTH = 4
 _FIELDS = Measure.__match_args__
@@ -41,6 +41,7 @@ class SecondWalker:
         self._followed: Followed | None = None
         self._pipe = -1
         self._is_decided = False
+        self._seldom = 1 + len(batch) // _LOOKS  # units between two looks into the pipe
 
     def __enter__(self) -> SecondWalker:
         return self
@@ -87,7 +88,7 @@ class SecondWalker:
         """What the second walker saw of a unit, or None: then look yourself. Waits if it is there and gets on."""
         if self._followed is None or self.delivered == len(self._order):
             return self._known.pop(number, None) if self._known else None
-        if number not in self._known and (number % _SELDOM == 0 or self._is_at(number)):
+        if number not in self._known and (number % self._seldom == 0 or self._is_at(number)):
             self._read()
         while self._is_at(number):
             if not self._followed.speaks(self._pipe):

@@ -221,7 +221,7 @@ class Journal:
             return True
         try:
             own_dirs.make_private_dir(self.state)
-            self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
+            self._reserve = reserve_of(self.state)
             own_files.rotate_from(self.path, _ROTATE_BYTES, keep=_GENERATIONS)
             self.is_open = self._write([self._line({"t": "run", "pid": os.getpid()})])
         except OSError:
@@ -306,6 +306,11 @@ class Journal:
                     break
         self.is_open = False
         return False
+
+
+def reserve_of(state: str) -> atomic.Reserve:
+    """Given up where no line can be written any more."""
+    return atomic.Reserve(f"{state}/reserve", _RESERVE_BYTES)
 
 
 def entries(state: str, *kinds: str) -> Iterator[dict[str, Any]]:

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ...errors import UnsafeScratch
-from ...lazy_dataclass import dataclass
+from ...lazy_dataclass import dataclass, replace
 from ...model.terms import Outcome, Reason, Worth
-from ...oskit.files import own_dirs, own_files, places, space
+from ...oskit.files import own_dirs, own_files, places, space, take
 from ...oskit.files.opening import closing
 from ...oskit.proc.reach import Reach
 from ..find import known_roots
@@ -40,6 +40,7 @@ _MOST_PARTS = 15
 _WORTHS = {worth.value[:2]: worth.value for worth in Worth}
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@:")
 _SLASH = "!"
+_DOOMED = stat.S_ISUID | stat.S_ISVTX  # of an item that carries its label, and had neither when it was taken
 _FIELDS = 13  # and for a swarm one more: how many
 ENDINGS = ("receipt", "settled", "undone", "expired")  # lines of the journal that tell how it ended
 
@@ -122,9 +123,9 @@ def tell_swarm(fd: int, receipt: Receipt, directory: str, run: str) -> bool:
     return write(fd, Label(intent, run, int(time.time()), receipt.bytes)) != ()
 
 
-def name_with(label: Label) -> str | None:
-    """The name of an item that carries its own label; None where that is too long for a name."""
-    name = f"{places.CARRIED}{_text(label)}{_GAP}{label.intent.id}"
+def name_with(label: Label, directory: str) -> str | None:
+    """The name of an item that carries its own label there; None where that is too long for a name."""
+    name = f"{places.CARRIED}{_text(label, directory)}{_GAP}{label.intent.id}"
     return name if len(name) <= _LONGEST else None
 
 
@@ -171,7 +172,7 @@ def read(fd: int, directory: str, state: str, names: tuple[str, ...], id_: str) 
 def read_carried(fd: int, name: str, directory: str) -> Label | None:
     """The same of an item that carries its label: it must be the very item that was taken."""
     _, text, id_ = name.split(_GAP)
-    label = _decoded(text, id_, directory)
+    label = _decoded(text, id_, directory, is_carried=True)
     try:
         status = os.lstat(name, dir_fd=fd)
     except OSError:
@@ -179,7 +180,16 @@ def read_carried(fd: int, name: str, directory: str) -> Label | None:
     if label is None or status.st_uid != os.geteuid():
         return None
     is_same = (status.st_dev, status.st_ino) == (label.intent.device, label.intent.inode)
+    if is_same and status.st_mode & _DOOMED == _DOOMED and not label.intent.mode & _DOOMED:
+        label = replace(label, intent=replace(label.intent, id=quarantine.renamed(id_, quarantine.DOOMED)))
     return label if is_same else None
+
+
+def mark_doomed(fd: int, name: str) -> bool:
+    """Say by its mode what another name would say. A small directory of a full xfs has no room for a second one."""
+    with closing(take.pin(fd, name)) as pinned:
+        mode = take.mode_of(pinned)
+        return not mode & _DOOMED and take.restore_mode(pinned, mode | _DOOMED)
 
 
 def _is_empty_and_ours(fd: int, name: str) -> bool:
@@ -191,21 +201,27 @@ def _is_empty_and_ours(fd: int, name: str) -> bool:
     return is_plain and status.st_size == 0 and status.st_uid == os.geteuid()
 
 
-def _text(label: Label) -> str:
-    intent = label.intent
-    numbers = (label.time_s, intent.mode, intent.device, intent.inode, intent.newest_ns, intent.entries, label.bytes)
+def _text(label: Label, carrier: str = "") -> str:
+    """`carrier`: where it carries this itself, as short as can be: a small directory on a full xfs has room for 165
+    bytes. The way to a carrier from which it comes is left out, and so is what nobody asks of what lies there."""
+    intent, newest_ns = label.intent, 0 if carrier else label.intent.newest_ns
+    numbers = (label.time_s, intent.mode, intent.device, intent.inode, newest_ns, intent.entries, label.bytes)
     fields = [_VERSION, label.run, *(f"{number:x}" for number in numbers), intent.worth[:2], _quoted(intent.row)]
-    below = intent.path[len(intent.root) :] if intent.path.startswith(intent.root) else ""
+    is_inside = os.path.dirname(carrier) == intent.root and intent.path.startswith(f"{carrier}/")
+    root, start = ("", carrier) if is_inside else (intent.root, intent.root)
+    below = intent.path[len(start) :] if intent.path.startswith(start) else ""
     swarm = [] if intent.count == 1 else [f"{intent.count:x}"]
-    return ",".join((*fields, _quoted(intent.root), _quoted(below), *swarm))
+    return ",".join((*fields, _quoted(root), _quoted(below), *swarm))
 
 
-def _decoded(text: str, id_: str, directory: str) -> Label | None:
+def _decoded(text: str, id_: str, directory: str, *, is_carried: bool = False) -> Label | None:
     fields = text.split(",")
     if len(fields) not in (_FIELDS, _FIELDS + 1) or fields[0] != _VERSION:
         return None
     run, worth, row, root = fields[1], _WORTHS.get(fields[9], ""), _unquoted(fields[10]), _unquoted(fields[11])
     below = _unquoted(fields[12])
+    if is_carried and not root:
+        root, below = os.path.dirname(directory), f"/{os.path.basename(directory)}{below}"
     try:
         time_s, mode, device, inode, newest_ns, entries, size = (int(field, 16) for field in fields[2:9])
         count = int(fields[_FIELDS], 16) if len(fields) > _FIELDS else 1
@@ -284,7 +300,7 @@ def _private_below(root: str) -> Iterator[str]:
 def is_out_of_room(state: str) -> bool:
     """Whether the journal cannot be written because there is no room, and for no other reason."""
     directory = nearest(state)
-    return directory is not None and space.is_out_of_room(directory)
+    return directory is not None and (space.is_out_of_room(directory) or space.lets_nothing_in(directory))
 
 
 def on_the_way(state: str) -> Iterator[str]:
@@ -384,8 +400,9 @@ def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
 def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:
     for directory in carriers(state, roots):
         with suppress(OSError), closing(opened(directory)) as fd:
-            names = [name for name in os.listdir(fd) if is_carried(name) and name.endswith(quarantine.DOOMED)]
-            yield from filter(None, [read_carried(fd, name, directory) for name in names])
+            names = filter(is_carried, os.listdir(fd))
+            found = filter(None, [read_carried(fd, name, directory) for name in names])
+            yield from (label for label in found if label.intent.id.endswith(quarantine.DOOMED))
 
 
 def is_back(intent: Intent) -> bool:

@@ -63,7 +63,7 @@ def _settle_labels(journal: Journal, prepared: Prepared) -> Iterator[str]:
                 label, place = labels.read_carried(fd, name, directory), f"{shown(directory)}/{shown(name)}"
                 if label is None:
                     yield f"{place} does not match its name, and is left alone"
-                elif name.endswith(quarantine.DOOMED):
+                elif label.intent.id.endswith(quarantine.DOOMED):
                     with suppress(OSError):  # the next run tries again
                         _finish(journal, fd, name, label)
                 elif way_back.put_back(fd, name, label.intent.root, label.intent.path):

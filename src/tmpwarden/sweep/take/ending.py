@@ -126,7 +126,8 @@ class Ending:
     def _walked_again(self, deed: Deed) -> Measure | None:
         """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
         _race_window("taken, not yet walked again")
-        return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
+        asks = deed.is_doomed and deed.verdict.finding.litter.worth is Worth.SOME
+        return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll, asks=asks)
 
 
 def _lost_since(deed: Deed) -> tuple[Reason, str] | None:

@@ -7,6 +7,7 @@ nobody finds it by its name any more, so a second walk there sees whatever the f
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Remove, Witness
@@ -48,6 +49,8 @@ def users_of(
             case Held() | NotMeasured() as answer:
                 return answer
     if for_good and verdict.finding.litter.worth is Worth.SOME:
+        if inside is not None and inside.has_no_openers and (isinstance(unseen, Nobody) or unseen.askable):
+            return Nobody()
         return kernel_word.confirmed(unseen, quarantine_fd, token)
     if isinstance(unseen, NotMeasured) and unseen.askable:
         return kernel_word.ask(quarantine_fd, token)
@@ -109,11 +112,16 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
     return (Reason.CHANGED, changed) if changed else None
 
 
-def measured_inside(world: World, quarantine_fd: int, token: str, roll: Roll | None = None) -> Measure | None:
+def measured_inside(
+    world: World, quarantine_fd: int, token: str, roll: Roll | None = None, *, asks: bool = False
+) -> Measure | None:
     """What lies in quarantine as `token`; None if it is gone. Our own rename is no change of it. `roll`: the names that
-    its judging saw."""
-    if roll and (same := rolls.called(quarantine_fd, token, roll, uid=world.uid, locked=world.newly_locked)):
-        return same
+    its judging saw. `asks`: the kernel has to be asked about each file; it is, where the roll is enough for both."""
+    if roll:
+        with kernel_word.asking() if asks and kernel_word.can_ask() else nullcontext() as question:
+            same = rolls.called(quarantine_fd, token, roll, uid=world.uid, locked=world.newly_locked, question=question)
+        if same is not None:
+            return same
     return walk.measure(
         quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked, was_moved=walk.JUST_NOW
     )

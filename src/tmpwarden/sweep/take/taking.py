@@ -14,6 +14,7 @@ from ...model.answers import NotMeasured, Users
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import inplace, opening, take
+from ...oskit.files.atomic import NO_ROOM
 from ...oskit.files.dated import born_ns
 from ...oskit.files.doomed import Doomed, judged
 from ...oskit.files.inplace import purge_in_place
@@ -57,6 +58,7 @@ class Deed:
     token: str = ""  # what journal and receipts call it: the name it is to have in the end
     roll: Roll | None = None  # the names that its judging saw
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
+    crowded: list[str] = field(default_factory=list)  # members for which the quarantine has no room now
     only_waits: bool = False  # nobody could tell who uses it, so that it may have to come back
     born_ns: int | None = None  # its birth, when it was taken
     users: Users = NotMeasured("not checked since it was taken")  # who uses it, by the last look
@@ -96,12 +98,16 @@ def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str | Receipt:
             token = quarantine.token(Worth.NONE, quarantine=False)
         elif result == Taken.CROSS_DEVICE:
             break
+        elif result == Taken.NO_ROOM:
+            deed.crowded.append(name)
         elif _REFUSALS[result][0] is Outcome.FAILED:
             deed.unheld[name] = _REFUSALS[result][2]
         if result == Taken.STUCK:
             pin_for_good(deed, token)  # somebody's file: no other may come in its place, and no purge may find it
             token = quarantine.token(Worth.NONE, quarantine=False)
-    return Taken.TAKEN if deed.names else unheld(deed) if deed.unheld and result != Taken.CROSS_DEVICE else result
+    if deed.names:
+        return Taken.TAKEN
+    return unheld(deed) if deed.unheld and result not in (Taken.CROSS_DEVICE, Taken.NO_ROOM) else result
 
 
 def unheld(deed: Deed) -> Receipt:
@@ -201,6 +207,8 @@ def decide(deed: Deed, token: str, name: str) -> str | None:
     try:
         take.rename_within(deed.quarantine_fd, token, name)
     except OSError as error:
+        if deed.label_name and error.errno in NO_ROOM and labels.mark_doomed(deed.quarantine_fd, token):
+            return None
         return error.strerror or str(error)
     deed.names[name] = deed.names.pop(token)
     return None

@@ -69,7 +69,7 @@ class WithoutRoom:
         if not isinstance(unit, GrippedUnit):
             return unit if isinstance(unit, Receipt) else refused(verdict, unit)
         try:
-            name = labels.name_with(label_of(unit, self.journal.run))
+            name = labels.name_with(label_of(unit, self.journal.run), deed.directory)
             if name is None:
                 return None
             deed.label_name, first = name, quarantine.first_name(name)
