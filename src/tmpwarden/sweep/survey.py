@@ -96,7 +96,7 @@ class Survey:
         others_bytes, others_count = self._strangers.others(room.path)
         quarantine = measure_below(room.path, f"tmpwarden-{places.uid()}/q", places.uid())
         matched_bytes, unmatched_bytes = self._matched.get(room.path, 0), sum(group.bytes for group in here)
-        quarantined_bytes = quarantine.bytes if quarantine else 0
+        quarantined_bytes = quarantine.bytes if quarantine and quarantine.entries > 1 else 0
         known_bytes = matched_bytes + unmatched_bytes + others_bytes + quarantined_bytes
         is_alone = os.path.ismount(room.path)  # else other directories of the file system are used as well
         return Account(

@@ -49,6 +49,14 @@ def test_an_open_file_is_held_while_it_is_open_and_free_after(unit: Path, source
     assert ask(unit / "deep" / "file") == Nobody()
 
 
+def test_a_lease_of_another_process_is_a_holder(unit: Path) -> None:
+    source = "import fcntl, os, signal, sys; signal.signal(signal.SIGIO, signal.SIG_IGN)\n"
+    source += "fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)"
+    with process(source, str(unit / "deep" / "file")):
+        assert isinstance(ask(unit), Held)
+    assert ask(unit) == Nobody()
+
+
 def test_a_descriptor_that_is_on_its_way_through_a_socket_counts(unit: Path) -> None:
     fd = os.open(unit / "deep" / "file", os.O_RDONLY)
     ends = socket.socketpair()

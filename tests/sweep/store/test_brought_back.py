@@ -17,7 +17,7 @@ from tmpwarden.cli.main import main
 from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
 from tmpwarden.model.answers import Nobody, NotMeasured
 from tmpwarden.model.request import Request
-from tmpwarden.oskit.files import emptier, take
+from tmpwarden.oskit.files import take
 from tmpwarden.oskit.files.doomed import Bound
 from tmpwarden.oskit.files.opening import closing
 from tmpwarden.oskit.proc import holders
@@ -56,7 +56,7 @@ def test_half_of_a_unit_is_never_brought_back(root: Path, state: str, monkeypatc
         raise Killed
 
     with monkeypatch.context() as moment:
-        moment.setattr(emptier.Emptier, "leave", die)  # its files are gone, its directories are not
+        moment.setattr(os, "rmdir", die)  # its files are gone, its directories are not
         with pytest.raises(Killed):
             clean(now_ns=later(200))
     with pytest.raises(NotFound):

@@ -262,6 +262,16 @@ def test_a_mode_says_that_it_is_doomed_where_no_other_name_fits(own_world: Path,
     os.close(fd)
 
 
+def test_no_file_gets_such_a_mode(tmp_path: Path) -> None:
+    """Another name of it may be the user's."""
+    (tmp_path / "a").write_text("mine")
+    (tmp_path / "a").chmod(0o640)
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert not labels.mark_doomed(fd, "a")
+    assert (tmp_path / "a").stat().st_mode & 0o7777 == 0o640
+    os.close(fd)
+
+
 def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_lies(
     own_world: Path, root: Path
 ) -> None:

@@ -141,8 +141,8 @@ def test_what_is_worth_nothing_is_not_asked_about(root: Path, monkeypatch: pytes
 def test_every_file_is_asked_about_before_the_first_goes(root: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     unit = claude_session(root, files=20)
     told: list[str] = []
-    entry, purge = kernel_word.Inquiry.entry, purging.purge
-    monkeypatch.setattr(kernel_word.Inquiry, "entry", lambda *words: (told.append("asked"), entry(*words))[1])
+    entry, purge = kernel_word.KernelQuestion.entry, purging.purge
+    monkeypatch.setattr(kernel_word.KernelQuestion, "entry", lambda *words: (told.append("asked"), entry(*words))[1])
     monkeypatch.setattr(purging, "purge", lambda *words, **more: (told.append("purged"), purge(*words, **more))[1])
     clean(Request(quarantine=way != "at once"), now_ns=later(100))
     if way != "at once":

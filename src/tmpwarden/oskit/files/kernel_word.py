@@ -54,10 +54,10 @@ def ask(dir_fd: int, name: str) -> Users:
 
 
 @contextmanager
-def asking() -> Iterator[Inquiry]:
+def asking() -> Iterator[KernelQuestion]:
     """To ask file by file on a way of one's own. Never fork while this runs."""
     with _deaf_to_sigio():
-        yield Inquiry()
+        yield KernelQuestion()
 
 
 def can_ask() -> bool:
@@ -116,7 +116,7 @@ def confirmed(seen: Users, dir_fd: int, name: str) -> Users:
             return NotMeasured(f"{seen.why}, and {users.why}") if isinstance(seen, NotMeasured) else seen
 
 
-class Inquiry:
+class KernelQuestion:
     """One tree, file by file."""
 
     def __init__(self) -> None:
@@ -177,7 +177,10 @@ class Inquiry:
         if not stat.S_ISREG(mode):
             return _open("it contains something that the kernel cannot check")
         self.asked += 1
-        fd = os.open(name, _ASK, dir_fd=dir_fd)
+        try:
+            fd = os.open(name, _ASK, dir_fd=dir_fd)
+        except BlockingIOError:  # another process has it open, and a lease on it
+            return Held((Witness(WitnessKind.OPEN_FILE, name),))
         try:
             fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)  # refused of anything but a file
             if self.gives_back:

@@ -18,7 +18,7 @@ from .tree_sums import JUST_NOW, TreeSums
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
-    from .kernel_word import Inquiry
+    from .kernel_word import KernelQuestion
 
 Entered = tuple[str, int, int]  # a directory: its name, ctime and mtime
 Roll = list[str | Entered | None]  # a file; the way into a directory; None: the way out of it
@@ -33,7 +33,7 @@ def called(
     *,
     uid: int,
     locked: frozenset[tuple[int, int]] = frozenset(),
-    question: Inquiry | None = None,
+    question: KernelQuestion | None = None,
 ) -> Measure | None:
     """What a walk would see at `name`, where the tree of that roll lies now; None if any name, or the date of a
     directory, is not as it was: then only a walk can say what it is. `question`: the kernel is asked on the way
@@ -73,7 +73,7 @@ def _children(roll: Roll) -> int:
 
 class _Called(TreeSums):
     at_root = 0
-    question: Inquiry | None = None
+    question: KernelQuestion | None = None
 
     def follow(self, name: str, roll: Roll, fds: list[int]) -> bool:
         """Look at everything on the roll, in its order. False: a directory is not as it was. Raises OSError, too."""

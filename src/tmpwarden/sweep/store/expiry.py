@@ -29,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...oskit.files.roll import Roll
+
 
 # Before what waits for undo is given up: one walk. What was written into it since it was judged sends it back.
 #
@@ -126,7 +128,8 @@ class GivingUp:
 
     def _looked_at_anew(self, entry: Stored, fd: int, bound: Bound) -> Purged | Back | None:
         self._learn_from_label(entry, fd)
-        inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
+        roll: Roll = []
+        inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO, roll=roll)
         users = self.world.users_in(entry.path)
         if why := self._kept(entry) or _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
             self.back.append(self._put_back(entry, why))
@@ -139,7 +142,7 @@ class GivingUp:
             self.waiting[entry.path] = users.why
             return None
         _race_window("walked, not yet given up")
-        return self._noted(entry, quarantine.destroy(entry, bound, users, inside))
+        return self._noted(entry, quarantine.destroy(entry, bound, users, inside, roll))
 
     def _kept(self, entry: Stored) -> str | None:
         word = self._known.get(entry.name)

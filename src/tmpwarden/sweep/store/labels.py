@@ -186,10 +186,12 @@ def read_carried(fd: int, name: str, directory: str) -> Label | None:
 
 
 def mark_doomed(fd: int, name: str) -> bool:
-    """Say by its mode what another name would say. A small directory of a full xfs has no room for a second one."""
+    """Say by its mode what another name would say. A small directory of a full xfs has no room for a second one. Never
+    of a file: its other names, which stay, would get that mode too."""
     with closing(take.pin(fd, name)) as pinned:
-        mode = take.mode_of(pinned)
-        return not mode & _DOOMED and take.restore_mode(pinned, mode | _DOOMED)
+        status = os.fstat(pinned)
+        can_say_so = stat.S_ISDIR(status.st_mode) and not status.st_mode & _DOOMED
+        return can_say_so and take.restore_mode(pinned, stat.S_IMODE(status.st_mode) | _DOOMED)
 
 
 def _is_empty_and_ours(fd: int, name: str) -> bool:
@@ -400,9 +402,10 @@ def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
 def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:
     for directory in carriers(state, roots):
         with suppress(OSError), closing(opened(directory)) as fd:
-            names = filter(is_carried, os.listdir(fd))
-            found = filter(None, [read_carried(fd, name, directory) for name in names])
-            yield from (label for label in found if label.intent.id.endswith(quarantine.DOOMED))
+            for name in filter(is_carried, os.listdir(fd)):
+                label = read_carried(fd, name, directory)
+                if label and label.intent.id.endswith(quarantine.DOOMED):
+                    yield label
 
 
 def is_back(intent: Intent) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ...model.answers import Users
     from ...model.sweep import Measure
+    from ...oskit.files.roll import Roll
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 LABEL = ".n"
@@ -265,7 +266,9 @@ def holds(directory: str, name: str) -> bool:
     return is_token(name)
 
 
-def destroy(entry: Stored, bound: Bound, users: Users, measured: Measure | None = None) -> purge.Purged:
+def destroy(
+    entry: Stored, bound: Bound, users: Users, measured: Measure | None = None, roll: Roll | None = None
+) -> purge.Purged:
     """Give the space of a kept entry back for good: `bound` held it while it was looked at, `users` is what that said.
     Doomed by its name first: undo must never bring back half of it."""
     with closing(opened(entry.directory)) as fd:
@@ -276,7 +279,7 @@ def destroy(entry: Stored, bound: Bound, users: Users, measured: Measure | None 
         except FileNotFoundError:
             return purge.Purged(0, 0, (), 0)  # undo was faster
         _race_window("doomed, not yet purged")
-        return _placed(purge.purge(doomed, measured=measured), entry, name)
+        return _placed(purge.purge(doomed, measured=measured, roll=roll), entry, name)
 
 
 def finish(entry: Stored) -> purge.Purged:

@@ -75,10 +75,12 @@ class Ending:
     rescuer: Rescuer | None  # saves git work and files before a unit goes
 
     def of_all(self, deeds: list[Deed]) -> Iterator[Receipt | Job]:
-        """One after the other; from some size on two walk."""
+        """One after the other; from some size on two walk, where none of them asks the kernel: each would take the
+        other for a process that uses the file."""
         looks = [partial(self._walked_again, deed) if _is_undecided(deed) else None for deed in deeds]
-        with SecondWalker(looks, self.world.gave_up) as second:
-            if sum(deed.entries for deed, look in zip(deeds, looks, strict=True) if look) >= WORTH_A_FORK:
+        shared = [None if _must_ask(deed) else look for deed, look in zip(deeds, looks, strict=True)]
+        with SecondWalker(shared, self.world.gave_up) as second:
+            if sum(deed.entries for deed, look in zip(deeds, shared, strict=True) if look) >= WORTH_A_FORK:
                 second.set_out(-1)
             for number, (deed, look) in enumerate(zip(deeds, looks, strict=True)):
                 yield from self._of(deed, (second.measure(number) or look()) if look else None)
@@ -126,8 +128,8 @@ class Ending:
     def _walked_again(self, deed: Deed) -> Measure | None:
         """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
         _race_window("taken, not yet walked again")
-        asks = deed.is_doomed and deed.verdict.finding.litter.worth is Worth.SOME
-        return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll, asks=asks)
+        name, asks = next(iter(deed.names)), _must_ask(deed)
+        return recheck.measured_inside(self.world, deed.quarantine_fd, name, deed.roll, asks=asks)
 
 
 def _lost_since(deed: Deed) -> tuple[Reason, str] | None:
@@ -161,6 +163,10 @@ def _receipt_of(deed: Deed) -> Receipt:
         git_entries=deed.verdict.evidence.git_entries,
         git_origins=deed.verdict.evidence.git_origins,
     )
+
+
+def _must_ask(deed: Deed) -> bool:
+    return deed.is_doomed and deed.verdict.finding.litter.worth is Worth.SOME
 
 
 def _is_undecided(deed: Deed) -> bool:
