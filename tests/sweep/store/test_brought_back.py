@@ -52,7 +52,7 @@ def test_half_of_a_unit_is_never_brought_back(root: Path, state: str, monkeypatc
     clean(now_ns=later(100))
     (token,) = restorable(state)
 
-    def die(*_: object) -> None:
+    def die(*_: object, **__: object) -> None:
         raise Killed
 
     with monkeypatch.context() as moment:

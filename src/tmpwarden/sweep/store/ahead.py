@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ...errors import UnsafeScratch
+from ...errors import TmpwardenError, UnsafeScratch
 from ...oskit.files import own_dirs, places
 from ...oskit.proc.reach import Reach
 from . import journal, quarantine
 
-_PLENTY, _PLENTIFUL = 4 << 20, 1000  # less room is left to whoever needs it now
+_PLENTY, _PLENTIFUL = 4 << 20, 1000  # less is left for those who need it now
 
 
 def make(roots: Iterable[str], state: str) -> None:
@@ -48,4 +48,5 @@ def make_for(named: tuple[str, ...]) -> None:
     """Those of the temp roots that every command looks at; a directory that was named on the command line gets none
     before something is to be removed there."""
     if not named:
-        make(places.temp_roots(), places.state_dir())
+        with suppress(TmpwardenError):  # a root that is not safe: the command says so
+            make(places.temp_roots(), places.state_dir())
