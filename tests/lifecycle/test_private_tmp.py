@@ -17,6 +17,7 @@ import pytest
 
 from support import mounts
 from support.bases import base_for_all
+from support.interpreters import for_everybody
 from support.litter import later
 from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, eventually, left_behind, outcome
@@ -86,15 +87,20 @@ def home_elsewhere() -> Iterator[str]:
 
 
 @mounts.needs_root
-def test_what_other_programs_offer_in_tmp_can_be_reached_and_leaves_no_trace(home_elsewhere: str) -> None:
+def test_what_other_programs_offer_in_tmp_can_be_reached_and_leaves_no_trace(
+    home_elsewhere: str, readable_library: Path
+) -> None:
+    """The clone may lie in the machine's /tmp: we and Python come from elsewhere."""
     env = {
         "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(readable_library),
+        "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": home_elsewhere,
         "XDG_STATE_HOME": home_elsewhere,
         "TMPWARDEN_ROOTS": "/tmp",
     }
-    inside = ["unshare", "--mount", "sh", "-c", IN_A_TMP_OF_ITS_OWN, "sh", sys.executable, "-c", SERVERS]
-    done = subprocess.run(inside, env=env, capture_output=True, text=True, check=False, timeout=120)
+    inside = ["unshare", "--mount", "sh", "-c", IN_A_TMP_OF_ITS_OWN, "sh", for_everybody(), "-c", SERVERS]
+    done = subprocess.run(inside, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=120)
     seen, length, left = done.stdout.splitlines()
     there = [".X11-unix", "bus", "docker.sock", "my agent", "nvim.me", "other-tmux", "runtime", "ssh-AbCdEf"]
     there += [f"tmux-{os.geteuid()}", "vscode-ipc-1b4e28ba.sock", "wayland-0"]

@@ -11,19 +11,17 @@ import pytest
 
 SOURCE = Path(__file__).parents[3] / "src"
 WORKER = Path(__file__).with_name("allow_fuzz.py")
+CLONE = "/mnt"  # in the jail: where it lies otherwise may be a place where work is done
 # private tmpfs where work is done; everything else read-only, so that a mistake of ours cannot reach the machine.
-# The clone may lie below one of them: a descriptor holds it meanwhile, and -c does not ask where that leads.
+# A descriptor holds the clone while its own place may be covered, and -c does not ask where that leads.
 JAIL = """
 set -e
 exec 9<"$CLONE"
 mount --make-rprivate /
 mount -o remount,bind,ro /
 for d in /tmp /var/tmp /srv /dev/shm /run; do mount -t tmpfs -o mode=1777 tmpfs $d; done
-if ! [ -e "$CLONE" ]; then
-  mkdir -p "$CLONE"
-  mount -c --bind /proc/self/fd/9 "$CLONE"
-  mount -o remount,bind,ro "$CLONE"
-fi
+mount -c --bind /proc/self/fd/9 /mnt
+mount -o remount,bind,ro /mnt
 exec 9<&-
 exec "$@"
 """
@@ -33,20 +31,26 @@ def in_jail(script: str, *words: str) -> Any:
     """What a Python program told as JSON, run by `script` in namespaces that go with it."""
     jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script]
     done = subprocess.run(
-        [*jail, "jail", sys.executable, *words],
+        [*jail, "jail", *map(_shown, (sys.executable, *words))],
         env={
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(SOURCE),
+            "PYTHONPATH": _shown(str(SOURCE)),
             "CLONE": str(SOURCE.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
         },
         capture_output=True,
         text=True,
         check=False,
+        cwd="/",
         timeout=3000,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
+
+
+def _shown(word: str) -> str:
+    """A path of the clone as the jail has it."""
+    return word.replace(f"{SOURCE.parent}/", f"{CLONE}/", 1) if word.startswith(f"{SOURCE.parent}/") else word
 
 
 def fuzz(seed: int, runs: int, *how: str) -> dict[str, object]:
