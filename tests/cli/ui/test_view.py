@@ -195,6 +195,26 @@ def test_why_stands_beside_each_item_at_80_columns_and_below_the_tree_in_full(ow
     drive(app, steps, (80, 24))
 
 
+@pytest.mark.parametrize("width", [120, 80, 40])
+def test_a_title_stands_above_its_column(own_world: Path, width: int) -> None:
+    planted.session(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        open_all(app)
+        await until(pilot, lambda: " 9d " in screen_text(app) or width < 60)
+        await until(pilot, lambda: "KB" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        title = next(line for line in lines if "SIZE" in line)
+        amounts = {line.index(" KB") + len(" KB") for line in lines if " KB " in line}
+        assert amounts == {title.index("SIZE") + len("SIZE")}
+        if width >= 60:
+            why = next(line for line in lines if "removable: " in line)
+            assert why.index("removable") == title.index("REMOVABLE")
+
+    drive(app, steps, (width, 24))
+
+
 def test_a_spinner_turns_until_the_first_look_is_there(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_go_on, real = threading.Event(), app_module.look
     monkeypatch.setattr(app_module, "look", lambda *given: may_go_on.wait(_LIMIT_S) and real(*given))

@@ -95,9 +95,9 @@ class View(App[int]):
     TITLE = "tmpwarden"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #full, #columns { height: 1; padding: 0 1; }
-    #full { background: $panel; }
-    #columns { color: $text-muted; text-align: right; padding: 0 2; }
+    #full, #columns { height: 1; }
+    #full { background: $panel; padding: 0 1; }
+    #columns { color: $text-muted; }
     #units { height: 1fr; scrollbar-size-vertical: 1; padding: 0 0; }
     #detail { height: 4; padding: 0 1; border-top: solid $panel; }
     #said { height: 1; padding: 0 1; text-style: bold; }

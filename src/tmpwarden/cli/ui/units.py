@@ -121,7 +121,8 @@ class Units(Tree[TreeLine]):
 
     @property
     def titles(self) -> str:
-        return self._laid_out("SIZE", "AGE", "REMOVABLE, WHY", "REMOVABLE")
+        """Above the columns of the lines, which leave two blanks at the right."""
+        return self._laid_out("SIZE", "AGE", "REMOVABLE, WHY", "REMOVABLE").rjust(self.size.width - 2)
 
     def _columns(self, thing: TreeLine) -> str:
         if thing.is_unit:
