@@ -1,6 +1,7 @@
 """Traps that lie on the disk before the command runs: what bash does with them, and that the guard knows."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -111,6 +112,14 @@ def test_a_copy_over_a_link_that_leads_outside_is_not(copying: Path, command: st
         (copying / name).symlink_to("/etc/passwd")
     (copying / "into/deep").symlink_to("/etc")
     assert verdict(command, copying) != "allow"
+
+
+@pytest.mark.parametrize("source", ["src/deep/../", "src/deep/..", "src/./", "src/."])
+def test_dots_at_the_end_of_a_source_copy_what_lies_in_it(copying: Path, source: str) -> None:
+    shutil.rmtree(copying / "into/src")
+    (copying / "into/a").unlink()
+    (copying / "into/a").symlink_to("/etc/passwd")
+    assert verdict(f"cp -rL $S/{source} $S/into", copying) != "allow"
 
 
 def test_a_copy_over_a_file_with_a_second_name_is_not_allowed(copying: Path) -> None:

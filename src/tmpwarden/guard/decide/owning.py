@@ -163,7 +163,7 @@ def names_into(simple: Simple) -> "list[str]":
 
 def _makes_other_names(word: str, program: str) -> bool:
     """`cp -r . /tmp` copies what is in there; with some options names are other ones, or nobody knows them."""
-    if word in (".", "..") or word.endswith(("/.", "/..")):
+    if f"/{word}".rstrip("/").endswith(("/.", "/..")):
         return True
     if word[:2] == "--":
         return word.partition("=")[0] not in _PLAIN_OPTIONS

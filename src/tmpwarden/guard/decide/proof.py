@@ -103,7 +103,8 @@ def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", i
     ):
         return True  # whatever the copies are called, there is no link that they could go through
     # `cp -r d/. e` copies what is in d, under names that we do not know
-    if any(word is None or word in (".", "..") or word.endswith(("/.", "/..")) for word in simple.argv):
+    words = [f"/{word}".rstrip("/") if word is not None else "/." for word in simple.argv]
+    if any(word.endswith(("/.", "/..")) for word in words):  # `d/../` too
         return False
     for use in simple.paths:
         if use.mode == READ and not _lands_inside(_name_of_copy(use, target, look), is_deep, roots, look):
