@@ -10,13 +10,15 @@ import json
 import os
 import socket
 import stat
-from http.client import HTTPConnection, HTTPException
-from typing import Any
 
 from ...lazy_dataclass import dataclass
 from ..files import places
 from . import procs
 from .reach import Reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WATCHERS = ("containerd-shim", "docker-containe", "conmon", "runc", "crun")
 _MACHINES = ("com.docker", "qemu-system", "limactl", "colima", "vfkit", "krunkit", "podman", "container-run")
@@ -88,32 +90,23 @@ def _ask(path: str) -> tuple[Container, ...]:
         if len(ids) > _MOST or not all(isinstance(id_, str) and len(id_) >= 12 and id_.isalnum() for id_ in ids):
             return ()
         return tuple(_container(id_, _answer(path, f"/containers/{id_}/json")) for id_ in ids)
-    except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 
 
-class _Connection(HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=_PATIENCE_S)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_PATIENCE_S)
-        self.sock.connect(self._path)
-
-
 def _answer(path: str, question: str) -> Any:
-    connection = _Connection(path)
-    try:
-        connection.request("GET", question)
-        response = connection.getresponse()
-        text = response.read(_LONGEST_ANSWER)
-        if response.status != 200:
-            raise ValueError(response.status)
-        return json.loads(text)
-    finally:
-        connection.close()
+    """One question over HTTP/1.0, whose answer ends with the connection: http.client would cost `status` 13 ms."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_PATIENCE_S)
+        connection.connect(path)
+        connection.sendall(f"GET {question} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+        text = b""
+        while len(text) <= _LONGEST_ANSWER and (more := connection.recv(1 << 16)):
+            text += more
+    head, _, body = text.partition(b"\r\n\r\n")
+    if head.split(maxsplit=2)[1:2] != [b"200"]:
+        raise ValueError(head[:80])
+    return json.loads(body)
 
 
 def _container(id_: str, document: Any) -> Container:
