@@ -23,6 +23,7 @@ def mac(library: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kept = {name: vars(system).get(name) for name in on_darwin.ASKED}
     on_darwin.switch(library)
     monkeypatch.setenv("FAKE_SINCE", "")
+    monkeypatch.setenv("FAKE_OURS", "")
     on_darwin.since()
     monkeypatch.setattr(proof, "_known", {})
     yield

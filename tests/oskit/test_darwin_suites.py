@@ -11,9 +11,17 @@ SUITES = {
     "witnesses": ["sweep/weigh/test_witnesses.py"],
     "liveness": ["oskit/proc/test_holders.py", "oskit/proc/test_locks.py", "oskit/proc/test_followed.py"],
     "traps": ["sweep/weigh/test_traps.py"],
-    "races": ["sweep/test_struck.py", "sweep/take/test_struck_groups.py"],
+    "strikes": ["sweep/test_struck.py"],
+    "races": [
+        "oskit/files/test_take.py",
+        "sweep/take/test_gripping.py",
+        "sweep/take/test_recheck.py",
+        "sweep/take/test_struck_groups.py",
+        "sweep/take/test_taking.py",
+        "sweep/take/test_unseen_holders.py",
+    ],
     "kills": ["sweep/test_killed.py"],
-    "undo": ["sweep/store/test_brought_back.py"],
+    "undo": ["sweep/store"],
 }
 
 

@@ -4,11 +4,14 @@
 //
 // Variables of the caller that change what it says, each as macOS may:
 //   FAKE_HIDDEN=word     programs with this word in their path keep their variables to themselves
+//   FAKE_SECRET=pid      it may keep arguments and variables to itself: its path is told twice and no more
+//   FAKE_TITLE=pid       it wrote NULs over its arguments, as node does when it changes its title
 //   FAKE_REFUSED=pid     this process is refused (EPERM), as Seatbelt and TCC do
+//   FAKE_UNTOLD=pid      a sandbox refuses to look at the files in its memory: their paths are told, and nothing else
 //   FAKE_SHORT=flavor    answers of this flavor end 4 bytes early
 //   FAKE_STALE=word      paths with this word in them are told as they were before a rename (".before" at the end)
 //   FAKE_HANGS=pid       whoever asks for its descriptors waits for ever, as below a dead server
-//   FAKE_SINCE=ticks    see proc_listpids
+//   FAKE_SINCE=ticks, FAKE_OURS=pid    see is_listed
 //   FAKE_CROWD=n         lists have n entries more than the first buffers hold, of processes that do not exist
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -26,6 +29,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATHS = 1024 };  // MAXPATHLEN, sys/param.h
@@ -213,15 +217,23 @@ static int speaker(int pid) {
     closedir(d); return found;
 }
 
-// FAKE_SINCE=ticks: the machine's older processes are left out, but for those above us. A test is not about them.
+// FAKE_SINCE=ticks, FAKE_OURS=pid: a test is not about the machine's older processes (but for those above us), nor about
+// what others start meanwhile: one that `pid` did not start counts only if it lost its parent and carries our variables.
 static int is_listed(int pid, unsigned long long since) {
     struct seen seen; if (!since || pid == 1) return 1;
-    if (look(pid, &seen) == 0 && seen.start >= since) return 1;
     for (int above = getpid(); above > 1; above = seen.parent) {
         if (above == pid) return 1;
         if (look(above, &seen)) break;
     }
-    return 0;
+    if (look(pid, &seen) || seen.start < since) return 0;
+    const char *said = getenv("FAKE_OURS"); int ours = said ? atoi(said) : 0;
+    for (int above = pid; ours && above != ours; above = seen.parent) {
+        if (above > 1) { if (look(above, &seen)) return 1; continue; }
+        static __thread char text[1 << 16]; char mark[64]; int length = snprintf(mark, sizeof mark, "FAKE_OURS=%s", said) + 1;
+        int n = slurp(text, sizeof text, "/proc/%d/environ", pid, 0);
+        return n <= 0 || memmem(text, n, mark, length) != NULL;
+    }
+    return 1;
 }
 int proc_listpids(uint32_t type, uint32_t info, void *buffer, int size) {
     DIR *d = opendir("/proc"); if (!d) return 0;
@@ -291,6 +303,7 @@ static int region(int pid, uint64_t wanted, struct region_path *out) {
         memset(out, 0, sizeof *out); out->prinfo.address = one->from; out->prinfo.size = one->to - one->from;
         out->prinfo.protection = one->protection; out->prinfo.share_mode = one->shared ? 5 : 1;
         char link[96], path[8192]; struct stat st;
+        if (is_named("FAKE_UNTOLD", pid)) { snprintf(out->vip.path, PATHS, "%s", one->file); return sizeof *out; }
         snprintf(link, sizeof link, "/proc/%d/map_files/%lx-%lx", pid, one->from, one->to);
         if (stat(link, &st) == 0) { fill(&out->vip, &st); told(out->vip.path, link, &st); return sizeof *out; }
         snprintf(path, sizeof path, "%s", one->file); char *mark = strstr(path, " (deleted)"); if (mark && !mark[10]) *mark = 0;
@@ -318,6 +331,10 @@ static int has_own_cwd(int pid) {
     return 0;
 }
 
+static uint64_t booted_us(void) {
+    struct timespec now, up; clock_gettime(CLOCK_REALTIME, &now); clock_gettime(CLOCK_BOOTTIME, &up);
+    return (now.tv_sec - up.tv_sec) * 1000000ll + (now.tv_nsec - up.tv_nsec) / 1000;
+}
 static int pidinfo(int pid, int flavor, uint64_t arg, void *buffer, int size) {
     struct seen seen = {0}; if (look(pid, &seen)) { errno = ESRCH; return 0; }
     uint32_t status = status_of(pid, &seen);
@@ -330,8 +347,8 @@ static int pidinfo(int pid, int flavor, uint64_t arg, void *buffer, int size) {
         case 3: {
             struct bsdinfo *out = buffer; memset(out, 0, sizeof *out);
             out->pid = pid; out->ppid = seen.parent; out->status = status; out->uid = uid; strcpy(out->comm, seen.comm);
-            out->tdev = seen.tty ? (uint32_t)seen.tty : ~0u; out->start_sec = seen.start / 100;
-            out->start_usec = seen.start % 100 * 10000; return sizeof *out;
+            out->tdev = seen.tty ? (uint32_t)seen.tty : ~0u; uint64_t began = booted_us() + seen.start * 10000; out->start_sec = began / 1000000;
+            out->start_usec = began % 1000000; return sizeof *out;
         }
         case 4: {
             struct taskinfo *out = buffer; memset(out, 0, sizeof *out); char text[256]; unsigned long pages = 0;
@@ -443,6 +460,10 @@ static int arguments(int pid, char *out, size_t *size) {
     char path[PATHS] = "", link[64]; snprintf(link, sizeof link, "/proc/%d/exe", pid); struct stat st;
     if (stat(link, &st) == 0) told(path, link, &st);
     size_t at = 4; if (*size < 8192) { errno = EINVAL; return -1; }
+    if (is_named("FAKE_SECRET", pid)) {
+        *(int32_t *)out = 1; *size = 4 + sprintf(out + 4, "%s%c%c%s", path, 0, 0, path) + 1; return 0;
+    }
+    if (is_named("FAKE_TITLE", pid)) memset(text + 1, 0, k - 1);
     *(int32_t *)out = count; strcpy(out + at, path); at += strlen(path) + 1; while ((at - 4) % 8) out[at++] = 0;
     memcpy(out + at, text, k); at += k;
     k = slurp(text, sizeof text, "/proc/%d/environ", pid, 0);  // refused: as if it were hidden
@@ -457,9 +478,7 @@ int sysctl(int *name, unsigned n, char *out, size_t *size, void *new, size_t len
     if (n == 3 && name[1] == 49) return arguments(name[2], out, size);
     if (n == 2 && name[1] == 8) { *(int32_t *)out = 1 << 20; *size = 4; return 0; }
     if (n == 2 && name[1] == 21) {
-        static __thread char text[1 << 18]; int k = slurp(text, sizeof text - 1, "/proc/stat", 0, 0); if (k < 0) return -1;
-        text[k] = 0; char *at = strstr(text, "btime "); struct timeval_ *to = (void *)out; memset(to, 0, 16);
-        if (at) to->sec = atoll(at + 6);
+        struct timeval_ *to = (void *)out; memset(to, 0, 16); to->sec = booted_us() / 1000000;
         *size = 16; return 0;
     }
     if (n == 4 && name[1] == 14) {

@@ -14,15 +14,16 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from support import struck_world
 from support.bases import GROUND, PREFIX, remove
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "fakeproc.c"
 DIFFERENCES = HERE / "darwin_differences.toml"
-LOOKS_AT_DIRECTORIES = "test_holders.py::test_looking_follows_no_path"  # it would break pytest itself
 ASKED = ("connections", "ending", "locks", "looking", "machine", "mounting", "open_files", "processes",
          "vitals")  # fmt: skip
 _SITE = """
@@ -52,24 +53,33 @@ def switch(library: str) -> None:
 
 
 def since() -> None:
-    """Processes that were there before this one are the machine's, not a test's: they are not looked at."""
+    """Processes that were there before this one, and what others start, are not a test's: they are not looked at."""
     stat = Path("/proc/self/stat").read_text()
-    os.environ["FAKE_SINCE"] = stat.rpartition(")")[2].split()[19]
+    os.environ |= {"FAKE_SINCE": stat.rpartition(")")[2].split()[19], "FAKE_OURS": str(os.getpid())}
 
 
 @cache
-def _differences() -> tuple[tuple[str, str], ...]:
-    rows = tomllib.loads(DIFFERENCES.read_text())["difference"]
-    return tuple((test, row["why"]) for row in rows for test in row["tests"])
+def _listed() -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads(DIFFERENCES.read_text())
+
+
+def _marks() -> dict[str, pytest.MarkDecorator]:
+    """Test, with or without its parameters -> how it is marked."""
+    marks = {}
+    for row in _listed()["difference"]:
+        marks |= dict.fromkeys(row["tests"], pytest.mark.xfail(strict=True, reason=row["why"]))
+    for row in _listed()["not_run"]:
+        marks |= dict.fromkeys(row["tests"], pytest.mark.skip(reason=row["why"]))
+    return marks
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marks = _marks()
     for item in items:
-        if item.nodeid.endswith(LOOKS_AT_DIRECTORIES):
-            item.add_marker(pytest.mark.skip(reason="darwin looks at directories, by a child where that may hang"))
-        for test, why in _differences():
-            if item.nodeid.endswith(test) or item.nodeid.partition("[")[0].endswith(test):
-                item.add_marker(pytest.mark.xfail(strict=True, reason=why))
+        test = item.nodeid.rpartition("/")[2]
+        mark = marks.get(test) or marks.get(test.partition("[")[0])
+        if mark is not None:
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,6 +92,9 @@ def on_a_mac() -> Iterator[None]:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{folder}:{before}" if before else str(folder)
     switch(library)
+    for row in _listed()["unseen"]:
+        for use in row["uses"]:
+            del struck_world.LIVE[use]
     yield
     if before is None:
         del os.environ["PYTHONPATH"]
