@@ -8,16 +8,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from support import on_darwin
 from support.answers import witnesses
 from support.holding import process
+from support.litter import later
 from support.users import MAP, OPEN, fill
+from tmpwarden.leases.scratch import open_scratch
+from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
-from tmpwarden.model.terms import WitnessKind
+from tmpwarden.model.terms import Reason, WitnessKind
 from tmpwarden.oskit import system
 from tmpwarden.oskit.proc import grip, procs, vitals
 from tmpwarden.oskit.proc.connections import Connections
@@ -34,6 +39,8 @@ from tmpwarden.oskit.system.darwin import (
     proof,
 )
 from tmpwarden.oskit.system.darwin import layouts as at
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.undo import undo
 
 SESSION = "SESSION_OF_A_TEST"
 
@@ -49,6 +56,7 @@ def mac(library: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kept = {name: vars(system).get(name) for name in on_darwin.ASKED}
     on_darwin.switch(library)
     monkeypatch.setenv("FAKE_SINCE", "")
+    monkeypatch.setenv("FAKE_OURS", "")
     on_darwin.since()
     monkeypatch.setattr(family, "PROGRAMS", frozenset({"agent-of-a-test"}))  # the machine's own agents are none of ours
     yield
@@ -68,6 +76,13 @@ def look(*variables: str, closely: bool = False) -> Holders:
 
 def kinds(path: Path) -> set[WitnessKind]:
     return {one.kind for one in witnesses(look().within(str(path)))}
+
+
+def until_loaded(pid: int) -> None:
+    is_loaded = False
+    while not is_loaded:
+        with suppress(BlockingIOError):
+            is_loaded = bool(procs.arguments(pid))
 
 
 def doubts_about(pid: int, *variables: str) -> str:
@@ -214,8 +229,7 @@ def test_a_hidden_environment_is_a_doubt_below_an_agent_and_none_below_a_termina
         assert above.stdout
         try:
             child = int(above.stdout.readline())
-            while not procs.arguments(child):  # its program is being loaded
-                pass
+            until_loaded(child)
             assert ("hides the environment" in doubts_about(child)) is is_doubt, name
             with pytest.raises(PermissionError):
                 procs.environment(child)
@@ -224,6 +238,100 @@ def test_a_hidden_environment_is_a_doubt_below_an_agent_and_none_below_a_termina
             above.stdin.close()
             above.wait()
             above.stdout.close()
+
+
+def test_a_program_that_may_keep_all_to_itself_hides_its_environment_and_is_no_riddle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """com.apple.private.no-read-procargs: some of macOS' own programs, on every Mac. Their path may have any length."""
+    with process("", env={SESSION: "one"}) as other:
+        monkeypatch.setenv("FAKE_SECRET", str(other.pid))
+        program = os.fsencode(os.path.realpath(sys.executable))
+        assert processes.words(other.pid) == ((program,), None)
+        assert not doubts_about(other.pid), "it was started by this test, which is no agent"
+
+
+def test_a_program_that_changed_its_title_still_tells_its_environment(
+    unit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with process("", env={SESSION: "one", "TMPDIR": str(unit)}) as other:
+        monkeypatch.setenv("FAKE_TITLE", str(other.pid))
+        assert isinstance(look(SESSION).carriers(SESSION, "one"), Held)
+        assert kinds(unit) == {WitnessKind.TMPDIR}
+
+
+@pytest.mark.parametrize("closely", [False, True])
+def test_a_file_in_memory_that_a_sandbox_lets_nobody_look_at_is_a_doubt(
+    unit: Path, monkeypatch: pytest.MonkeyPatch, closely: bool
+) -> None:
+    with process(MAP, str(unit / "deep" / "file")) as other:
+        monkeypatch.setenv("FAKE_UNTOLD", str(other.pid))
+        holders = look(closely=closely)
+        assert isinstance(holders.within(str(unit)), NotMeasured)
+        assert "which file is in its memory" in " ".join(holders.doubts)
+
+
+@contextmanager
+def agent_with_a_shell() -> Iterator[None]:
+    """An agent whose child is a program of macOS. Its environment is hidden: any agent's session may be its own."""
+    source = "import subprocess, sys; child = subprocess.Popen(['/bin/sleep', '600'], env={})\n"
+    source += "print(child.pid, flush=True); sys.stdin.read(); child.kill()"
+    with subprocess.Popen(
+        ["agent-of-a-test", "-I", "-c", source],
+        executable=sys.executable,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as above:
+        assert above.stdout
+        child = int(above.stdout.readline())
+        until_loaded(child)
+        yield
+        above.communicate()
+
+
+def left_by_a_session(own_world: Path) -> Path:
+    """A temp directory of ours whose session has ended."""
+    with process("") as owner:
+        start = procs.start_ticks(owner.pid)
+        made = open_scratch(str(own_world / "tmp"), "claude", "s", pid=owner.pid, start=start)
+    return fill(Path(made.path))
+
+
+@pytest.fixture
+def hiding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_HIDDEN", os.path.basename(os.path.realpath("/bin/sleep")))
+
+
+def test_a_hidden_process_says_nothing_about_a_session_that_began_after_it(own_world: Path, hiding: None) -> None:
+    with agent_with_a_shell():
+        scratch = left_by_a_session(own_world)
+        clean(now_ns=later(100))
+        assert not scratch.exists()
+
+
+def test_a_hidden_process_keeps_what_a_session_left_that_began_before_it(own_world: Path, hiding: None) -> None:
+    scratch = left_by_a_session(own_world)
+    with agent_with_a_shell():
+        (kept,) = (kept for kept in clean(now_ns=later(100)).kept if kept.finding.path == str(scratch))
+        assert kept.reason is Reason.NOT_MEASURED and "hides the environment" in kept.detail
+    clean(now_ns=later(100))
+    assert not scratch.exists()
+
+
+def test_in_such_a_doubt_a_teardown_puts_it_where_it_can_come_back_from(own_world: Path, hiding: None) -> None:
+    """Its caller says that the session is over, and whatever is open would be seen."""
+    scratch = left_by_a_session(own_world)
+    with agent_with_a_shell():
+        with process(OPEN, str(scratch / "deep" / "file")):
+            assert teardown(session="s", wait=True).removed == []
+            assert scratch.exists()
+        result = teardown(session="s", wait=True)
+        assert not result.kept, result.kept
+        (taken,) = result.removed
+        assert taken.undoable and not scratch.exists()
+        undo(taken.id)
+        assert (scratch / "deep" / "file").exists()
 
 
 class _One:
@@ -360,6 +468,21 @@ def test_a_name_that_is_taken_is_never_renamed_over(tmp_path: Path) -> None:
     assert entries.rename_new(here, "a", here, "c") is True
     assert (tmp_path / "c").read_text() == "a"
     os.close(here)
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_held_back"),
+    [
+        (0x2, True),  # chflags uchg
+        (0x80000, True),  # `restricted` of ls -lO
+        (0x40000000, True),  # `dataless`: in iCloud alone
+        (0x20, False),  # UF_COMPRESSED
+        (0x8000, False),  # UF_HIDDEN
+        (0, False),
+    ],
+)
+def test_what_is_immutable_guarded_or_elsewhere_is_held_back(flags: int, is_held_back: bool) -> None:
+    assert entries.is_held_back(SimpleNamespace(st_flags=flags)) is is_held_back  # type: ignore[arg-type]
 
 
 def test_attributes_are_copied_or_that_they_were_not_is_said(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable
 from . import registries, scratch
-from .lease_state import live_pids, state_of
+from .lease_state import began, live_pids, state_of
 from .roster import Living, Roster
 
 _LEASE = ".lease"
@@ -101,7 +101,7 @@ class OwnerBook:
         lease = self._lease_at(finding.path)
         if lease is None:
             return Owner(OwnerState.UNKNOWN, detail="no lease that can be read")
-        return Owner(state_of(lease), lease.pid, lease.session, "lease")
+        return Owner(state_of(lease), lease.pid, lease.session, "lease", began(lease))
 
     def _owner_by_pid(self, finding: Finding, pid: int) -> Owner:
         """A name has no start time; but the process that made the unit was there before its ctime, which no program can

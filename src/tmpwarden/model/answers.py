@@ -58,14 +58,19 @@ class Nobody(_Answer):
 class NotMeasured(_Answer):
     """It could not be told, and why."""
 
-    __slots__ = ("askable", "why")
+    __slots__ = ("askable", "is_about_names", "why")
     __match_args__ = ("why",)
     why: str
     askable: bool  # no more is in doubt than what the kernel can be asked about: who has a file open
+    is_about_names: bool  # no more is in doubt than who names it in a variable: all that is open was seen
 
-    def __init__(self, why: str, *, askable: bool = False) -> None:
+    def __init__(self, why: str, *, askable: bool = False, is_about_names: bool = False) -> None:
         object.__setattr__(self, "why", why)
         object.__setattr__(self, "askable", askable)
+        object.__setattr__(self, "is_about_names", is_about_names)
 
 
 Users = Held | Nobody | NotMeasured
+
+# What tells which of two came first: Process.start, which orders the processes of a boot, and seconds since the epoch.
+Beginning = tuple[int, float]

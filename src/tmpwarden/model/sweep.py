@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..lazy_dataclass import dataclass
-from .answers import Users
+from .answers import Beginning, Users
 from .terms import Kind, Outcome, OwnerRule, OwnerState, Reason, Tier, WitnessKind, Worth
 
 
@@ -87,6 +87,7 @@ class Measure:
     marked: tuple[str, ...] = ()  # members that a `never` row protects (relative)
     linked: int = 0  # members with more than one name: removing one of these may free nothing
     has_no_openers: bool = False  # by the kernel's word on every file, asked on this walk
+    held_back: tuple[str, ...] = ()  # members (relative) that macOS' flags guard, or that are not on this disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class Owner:
     pid: int | None = None
     session: str | None = None
     detail: str = ""  # what was looked at: "lease", "~/.claude/sessions/123.json", ...
+    since: Beginning | None = None  # of the session's first process, and of the unit; None: not known
 
 
 @dataclass(frozen=True, slots=True)

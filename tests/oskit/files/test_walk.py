@@ -17,6 +17,7 @@ from support.mounts import bind, mounted, needs_root, tmpfs
 from support.trees import chain, opened
 from support.user import OrdinaryUser
 from tmpwarden.model.sweep import Measure
+from tmpwarden.oskit import system
 from tmpwarden.oskit.files import deep_walk
 from tmpwarden.oskit.files import walk as mod
 from tmpwarden.oskit.files.walk import measure, open_dir
@@ -206,6 +207,22 @@ def test_marked_members_are_told(base: tuple[Path, int]) -> None:
 
     assert look(fd, is_marked=is_marked).marked == ("a/b", "a/b/secret")
     assert asked == [("", "a"), ("a", "b"), ("a/b", "secret")]
+
+
+@pytest.mark.parametrize("held_back", ["", "file", "a/file", "a/b"])
+def test_what_flags_of_macos_hold_back_is_told_and_not_entered(
+    base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, held_back: str
+) -> None:
+    """Immutable, guarded by macOS, or not on this disk: to look into that would fetch it from a server."""
+    path, fd = base
+    (path / "unit" / "a" / "b").mkdir(parents=True)
+    for place in ("file", "a/file", "a/b/file"):
+        (path / "unit" / place).write_text("")
+    wanted = (path / "unit" / held_back).stat()
+    monkeypatch.setattr(system.entries, "is_held_back", lambda status: os.path.samestat(status, wanted))
+    seen = look(fd)
+    assert seen.held_back == (held_back,)
+    assert seen.entries == {"": 1, "a/b": 5}.get(held_back, 6)
 
 
 @needs_root

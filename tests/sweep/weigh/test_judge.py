@@ -57,6 +57,7 @@ def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
         (FINDING, measured(crosses_device=True), None, Reason.MOUNT),
         (FINDING, measured(locked=("a",)), None, Reason.LOCK),
         (FINDING, measured(sticky=1), None, Reason.STICKY),
+        (FINDING, measured(held_back=("a",)), None, Reason.NOT_MEASURED),
         (FINDING, measured(devices=1), None, Reason.DEVICE),
         (FINDING, measured(unreadable=1), None, Reason.NOT_MEASURED),
         (FINDING, replace(GONE, has_shape=None), None, Reason.NOT_MEASURED),

@@ -6,6 +6,8 @@ import os
 import stat
 from collections.abc import Callable
 
+from .. import system
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
@@ -57,6 +59,8 @@ class TreeSums:
         self.sockets: list[str] = []
         self.git: list[str] = []
         self.marked: list[str] = []
+        self.held_back: list[str] = []
+        self.is_held_back = system.entries.is_held_back
 
     def add_entry(self, name: str, status: os.stat_result) -> None:
         self.entries += 1
@@ -101,6 +105,8 @@ class TreeSums:
         if status.st_nlink > 1 and kind != stat.S_IFDIR:
             self.add_link(status)
         self.note_lock(name, status)
+        if self.is_held_back is not None and self.is_held_back(status):
+            self.held_back.append(self.path(name))
 
     def add_link(self, status: os.stat_result) -> None:
         """Count the bytes of an inode with several names once."""
@@ -147,6 +153,7 @@ class TreeSums:
             sockets=tuple(self.sockets),
             git=tuple(dict.fromkeys(self.git)),
             marked=tuple(self.marked),
+            held_back=tuple(self.held_back),
             linked=self.linked,
             has_no_openers=self.has_no_openers,
         )

@@ -157,6 +157,10 @@ class Walk(TreeSums):
             os.close(fd)
             return None
         self.blocks += status.st_blocks
+        if self.is_held_back is not None and self.is_held_back(status):
+            self.held_back.append(self.path(name))
+            os.close(fd)
+            return None
         if status.st_uid != self.uid:
             self.foreign += 1
         if status.st_ino in self.locked_inodes:
@@ -177,7 +181,7 @@ class Walk(TreeSums):
         newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
         count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
         here = "" if is_marked is None else "/".join(self.names)
-        roll = self.roll
+        roll, is_held_back = self.roll, self.is_held_back
         blocks = count = 0
         try:
             for entry in entries:
@@ -214,6 +218,8 @@ class Walk(TreeSums):
                 mode, inode, where, links, owner = s[:5]  # unpacking a slice costs a third of five subscripts
                 if mode & _KIND != _PLAIN_FILE or owner != uid or links != 1 or where != device or inode in locked:
                     self.add_oddity(name, s)
+                elif is_held_back is not None and is_held_back(s):
+                    self.held_back.append(self.path(name))
         except OSError:
             self.unreadable += 1
         self.blocks += blocks

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from ...model.answers import Held, Nobody, NotMeasured, Users
+from ...model.answers import Beginning, Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
 from .. import system
@@ -29,8 +29,8 @@ class Holders:
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
     __slots__ = (
-        "_arguments", "_asked", "_below", "_blind", "_commands", "_held", "_locate", "doubts", "in_the_deep", "lost",
-        "processes", "sessions",
+        "_arguments", "_asked", "_began", "_below", "_blind", "_commands", "_held", "_locate", "doubts", "in_the_deep",
+        "lost", "processes", "sessions",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,6 +46,7 @@ class Holders:
         self.in_the_deep = ""  # a doubt about units alone that are deep enough: somebody uses too long a path
         self.lost: dict[str, str] = {}  # device -> a doubt about all that lies on it: somebody's mount of it is gone
         self.doubts: tuple[str, ...] = ()  # why somebody may have been missed, in words
+        self._began: dict[str, Beginning] = {}  # doubt -> of the process whose variables alone are hidden
 
     @classmethod
     def look(
@@ -72,20 +73,36 @@ class Holders:
     @property
     def unseen(self) -> Nobody | NotMeasured:
         """Who may have been missed: the answer for whatever no witness speaks for."""
+        return self.unseen_since(None)
+
+    def unseen_since(self, since: Beginning | None) -> Nobody | NotMeasured:
+        """The same for what a session left that began then: a process that was there before carries nothing of it."""
         if self._blind is not None:
             return self._blind
-        return NotMeasured(self.doubts[0], askable=system.looking.IS_ASKABLE) if self.doubts else Nobody()
+        doubts = [why for why in self.doubts if since is None or not self._was_there(why, since)]
+        if not doubts:
+            return Nobody()
+        return NotMeasured(
+            doubts[0],
+            askable=system.looking.IS_ASKABLE,
+            is_about_names=self._began.keys() >= set(doubts),
+        )
 
-    def within(self, path: str, *, is_deep: bool = False) -> Users:
-        """Who uses `path` or something below it. `is_deep`: there are very long paths in it."""
+    def _was_there(self, why: str, since: Beginning) -> bool:
+        began = self._began.get(why)
+        return began is not None and began[0] < since[0] and began[1] < since[1]
+
+    def within(self, path: str, *, is_deep: bool = False, since: Beginning | None = None) -> Users:
+        """Who uses `path` or something below it. `is_deep`: there are very long paths in it. `since`: when the session
+        began that it belongs to."""
         located = self._locate(path) if self._locate else None
         if located is None:
             return NotMeasured("it is on no mount that this system lists") if self._blind is None else self._blind
         if by := self._witnesses(located):
             return Held(by)
         doubt = self.lost.get(located[0]) or (self.in_the_deep if is_deep else "")
-        askable = system.looking.IS_ASKABLE
-        return NotMeasured(doubt, askable=askable) if doubt and isinstance(self.unseen, Nobody) else self.unseen
+        askable, unseen = system.looking.IS_ASKABLE, self.unseen_since(since)
+        return NotMeasured(doubt, askable=askable) if doubt and isinstance(unseen, Nobody) else unseen
 
     def carriers(self, variable: str, value: str) -> Users:
         """Who has this value in its environment."""
@@ -116,8 +133,11 @@ class Holders:
         """How a path of ours becomes a place."""
         self._locate = locate
 
-    def doubt(self, why: str) -> None:
+    def doubt(self, why: str, began: Beginning | None = None) -> None:
+        """`began`: when a process did whose variables are all that is hidden."""
         self.doubts = (*self.doubts, why)
+        if began is not None:
+            self._began[why] = began
 
     def ended_well(self, trouble: OSError | None = None) -> None:
         """All could be listed, and only `doubts` say who may have been missed; or why it could not."""

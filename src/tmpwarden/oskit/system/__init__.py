@@ -22,7 +22,8 @@ started_s` |
 | open_files | `open_files read_maps written_by written_by_session users_of flags_of taken` |
 | mounting | `mounts Watched mount_id_of`, `BINDS` |
 | descriptors | open files and paths: `path_of way_to reopened pin set_mode` |
-| entries | `dated born_ns rename_new copy_attributes`; enter a directory but no mount: `entering` |
+| entries | `dated born_ns rename_new copy_attributes`; what flags hold back: `is_held_back`; enter a directory but no
+mount: `entering` |
 | room | quotas and memory: `limits project_of memory_limit` |
 | customs | names and programs: `user_temp TMP_NAMES HAS_LAUNCHD SHELL OPENER NOTIFIER CATALOGUE PSEUDO_FILES
 REMOUNT SED_IN_PLACE

@@ -43,7 +43,7 @@ class NamedTake:
 
     def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
         """None when it is taken, waits for `make_room`, or is no litter; else the receipt that says why not."""
-        users = with_claims(claims, self.prepared.weigher.world.users_in(finding.path))
+        users = with_claims(claims, self.prepared.weigher.world.users_in(finding.path, owner=owner))
         if refusal := _refusal(finding, owner, users):
             return refusal
         doubt = users.why if isinstance(users, NotMeasured) else ""
@@ -121,9 +121,9 @@ class NamedTake:
         and from there it can come back."""
         world = self.prepared.weigher.world
         users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
-        if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}"):
+        if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}", owner=deed.verdict.evidence.owner):
             deed.verdict = replace(deed.verdict, doubt="a process that cannot be inspected started meanwhile")
-        if isinstance(users, NotMeasured) and users.askable:
+        if isinstance(users, NotMeasured) and (users.askable or users.is_about_names):
             deed.only_waits = True
             return Nobody()
         return users
@@ -183,7 +183,8 @@ class NamedTake:
             is_marked=weigher.world.marks(finding),
             was_moved=walk.JUST_NOW,
         )
-        evidence = replace(deed.verdict.evidence, measure=measure)
+        users = Nobody() if deed.only_waits else deed.verdict.evidence.users  # a doubt that it can come back from
+        evidence = replace(deed.verdict.evidence, users=users, measure=measure)
         if measure and self._was_written(deed, token, measure):
             return Keep(finding, evidence, Reason.CHANGED, "a file in it was written while it was being removed")
         if measure:
@@ -223,7 +224,7 @@ def _refusal(finding: Finding, owner: Owner, users: Users) -> Receipt | None:
             return Receipt(finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
         case Nobody() | NotMeasured() if owner.state is OwnerState.ALIVE:
             return Receipt(finding, Outcome.KEPT, Reason.OWNER_ALIVE, detail=owner.detail)
-        case NotMeasured(why) as doubt if not doubt.askable:
+        case NotMeasured(why) as doubt if not (doubt.askable or doubt.is_about_names):
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=why)
         case Nobody() | NotMeasured():
             return None

@@ -35,7 +35,7 @@ def users_of(
     """Who uses what lies in quarantine as `token`: a unit, or one member of a swarm. The kernel is asked last, and only
     where somebody may be unseen, or what is worth something goes `for_good`. `inside`: what a walk in quarantine has
     just seen of it."""
-    match world.users_in(f"{directory}/{token}", verdict.evidence.measure):
+    match world.users_in(f"{directory}/{token}", verdict.evidence.measure, verdict.evidence.owner):
         case Held() as held:
             return held
         case Nobody() | NotMeasured() as unseen:
@@ -101,8 +101,11 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
             return Reason(by[0].kind.value), by[0].detail
         case NotMeasured(why):
             return Reason.NOT_MEASURED, why
-        case Nobody() if deed.is_doomed and may_only_wait(verdict.finding) and world.is_in_doubt(place, judged):
-            # somebody hides since it was judged: the next run puts it where it can come back from
+        case Nobody() if (
+            deed.is_doomed
+            and may_only_wait(verdict.finding)
+            and world.is_in_doubt(place, judged, verdict.evidence.owner)
+        ):  # somebody hides since it was judged: the next run puts it where it can come back from
             return Reason.NOT_MEASURED, "a process that cannot be inspected started meanwhile"
         case Nobody() as nobody:
             deed.users = nobody

@@ -12,6 +12,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, GitUnclear, Measure, Owner, Witness
 from ...model.terms import WitnessKind
+from ...oskit import system
 from ...oskit.files import kernel_word, walk
 from ...oskit.files.opening import closing, descend
 from ...oskit.files.roll import Roll
@@ -109,17 +110,18 @@ class World:
     def is_locked(self, status: os.stat_result) -> bool:
         return (status.st_dev, status.st_ino) in self.seen_locks
 
-    def users_in(self, path: str, measure: Measure | None = None) -> Users:
-        """Who uses `path` or something in it, by all that /proc tells. `measure`: what is known of it."""
-        match self.holders.within(path, is_deep=measure is not None and measure.is_deep):
+    def users_in(self, path: str, measure: Measure | None = None, owner: Owner | None = None) -> Users:
+        """Who uses `path` or something in it, by all that /proc tells. `measure`, `owner`: what is known of it."""
+        is_deep, since = measure is not None and measure.is_deep, owner.since if owner else None
+        match self.holders.within(path, is_deep=is_deep, since=since):
             case Nobody() if isinstance(self.locked, NotMeasured):
                 return self.locked
             case answer:
                 return answer
 
-    def is_in_doubt(self, path: str, measure: Measure | None = None) -> bool:
+    def is_in_doubt(self, path: str, measure: Measure | None = None, owner: Owner | None = None) -> bool:
         """Whether anybody may use `path` unseen."""
-        return isinstance(self.users_in(path, measure), NotMeasured)
+        return isinstance(self.users_in(path, measure, owner), NotMeasured)
 
     def askable(self, doubt: NotMeasured, path: str, files: int) -> NotMeasured:
         """Whether the kernel's word could decide it, told before the deed has to ask."""
@@ -151,7 +153,7 @@ def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None 
     if world.untouched_ns:
         measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
-    users = with_claims(claims, _users(finding, measure, world, dir_fd))
+    users = with_claims(claims, _users(finding, measure, owner, world, dir_fd))
     names = finding.litter.credentials
     return Evidence(
         owner=owner,
@@ -244,6 +246,8 @@ def has_shape(finding: Finding, world: World, dir_fd: int, member: str = "") -> 
         status = os.lstat(name, dir_fd=dir_fd)
     except OSError:
         return None
+    if system.entries.is_held_back is not None and system.entries.is_held_back(status):
+        return None  # to read it might fetch it from a server
     return checks.has_shape(litter, dir_fd, name, status, world.mappings)
 
 
@@ -262,8 +266,8 @@ def with_claims(claims: tuple[Witness, ...], users: Users) -> Users:
             return Held(claims) if claims else users
 
 
-def _users(finding: Finding, measure: Measure, world: World, dir_fd: int) -> Users:
-    match world.users_in(finding.path, measure):
+def _users(finding: Finding, measure: Measure, owner: Owner, world: World, dir_fd: int) -> Users:
+    match world.users_in(finding.path, measure, owner):
         case Held() as users:
             return users
         case Nobody() | NotMeasured() as users:

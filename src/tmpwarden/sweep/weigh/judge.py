@@ -110,6 +110,9 @@ def _kept_by_members(evidence: Evidence) -> _Kept:
         return Reason.STICKY, "a file in it has the sticky bit"
     if measure.devices:
         return Reason.DEVICE, "it contains a device node"
+    if measure.held_back:
+        where = measure.held_back[0] or "it"
+        return Reason.NOT_MEASURED, f"{where} is immutable, guarded by macOS, or not on this disk"
     if measure.unreadable:
         return Reason.NOT_MEASURED, f"{measure.unreadable} of its directories could not be read"
     if evidence.has_shape is None:

@@ -42,6 +42,9 @@ def _born_ns(status: os.stat_result) -> int | None:
     return None if seconds is None else int(seconds * 10**9)
 
 
+is_held_back: Callable[[os.stat_result], bool] | None = None  # the kernel alone refuses, when the time comes
+
+
 def rename_new(from_fd: int, old: str, to_fd: int, new: str) -> bool | None:
     """None: there is no such call."""
     return None

@@ -29,6 +29,12 @@ def born_ns(dir_fd: int, name: str) -> int | None:
     return posix_alone.born_ns(dir_fd, name)
 
 
+def is_held_back(status: os.stat_result) -> bool:
+    """Whether it is neither to be opened nor removed."""
+    flags: int = getattr(status, "st_flags", 0)
+    return bool(flags & at.HELD_BACK)
+
+
 def rename_new(from_fd: int, old: str, to_fd: int, new: str) -> bool | None:
     """Rename, never over something else. False: it could not be done; None: this system or file system has no such
     call, and another way must be found."""

@@ -36,13 +36,14 @@ class Seen:
         self.processes: list[tuple[int, int, int, str, bool]] = []
         self.sessions: list[tuple[str, str, int]] = []  # variable, value, process
         self.doubts: list[str] = []
+        self.hidden: list[tuple[str, int, float]] = []  # a doubt about a process whose variables are hidden, its start
         self.lost: dict[str, str] = {}  # device -> a doubt about all that lies on it
 
     def packed(self) -> bytes:
-        return marshal.dumps((self.uses, self.processes, self.sessions, self.doubts, self.lost))
+        return marshal.dumps((self.uses, self.processes, self.sessions, self.doubts, self.hidden, self.lost))
 
     def unpack(self, told: bytes) -> None:
-        self.uses, self.processes, self.sessions, self.doubts, self.lost = marshal.loads(told)
+        self.uses, self.processes, self.sessions, self.doubts, self.hidden, self.lost = marshal.loads(told)
 
     def tell(self, holders: Holders, variables: tuple[str, ...]) -> None:
         for kind, pid, detail, keys in self.uses:
@@ -58,6 +59,8 @@ class Seen:
         holders.lost.update(self.lost)
         for why in self.doubts:
             holders.doubt(why)
+        for why, start, started_s in self.hidden:
+            holders.doubt(why, (start, started_s))
 
 
 def write_all(pipe: int, text: bytes) -> None:
@@ -220,7 +223,9 @@ class Pass:
         for pid in self.silent:
             if pid in self.basics and not self.is_over(pid):
                 why = family.doubt_about(pid, by_unique, self.basics, self.arguments, carriers)
-                self.seen.doubts += [why] if why else []
+                if why:
+                    unique = self.basics[pid].unique
+                    self.seen.hidden.append((why, unique, processes.started_s(pid, unique) or float("inf")))
         if self.uid != 0:
             self.seen.doubts += [why for one in self.basics.values() if (why := self.doubt_behind(one))]
 

@@ -112,3 +112,9 @@ TOKEN_WORDS, TOKEN_PID, TOKEN_VERSION = 8, 5, 7
 
 NEVER_OVER = 4  # sys/stdio.h: RENAME_EXCL
 USER_TEMP, USER_CACHE = 65537, 65538  # unistd.h: _CS_DARWIN_USER_TEMP_DIR, _CS_DARWIN_USER_CACHE_DIR
+
+# sys/stat.h, st_flags: what was made immutable, what macOS guards from every program, and what is not on this disk: to
+# look into that would fetch it from iCloud
+IMMUTABLE = 0x2 | 0x4 | 0x20000 | 0x40000 | 0x100000  # UF_IMMUTABLE, UF_APPEND, SF_IMMUTABLE, SF_APPEND, SF_NOUNLINK
+GUARDED, ELSEWHERE = 0x80 | 0x80000, 0x40000000  # UF_DATAVAULT | SF_RESTRICTED, SF_DATALESS
+HELD_BACK = IMMUTABLE | GUARDED | ELSEWHERE

@@ -172,6 +172,9 @@ def regions(pid: int, *, closely: bool) -> Iterator[bytes]:
             raise odd("of memory")
         if u32(told, at.VNODE_IN_REGION + at.VNODE_TYPE):
             yield told
+        elif not closely or told[at.VNODE_IN_REGION + at.PATH_IN_VNODE]:
+            # a sandbox refused to look at the file, and the kernel forgets that error (proc_info.c)
+            raise OSError(errno.EPERM, "macOS does not tell which file is in its memory", f"process {pid}")
         address = start + size
 
 
@@ -196,19 +199,31 @@ def words(pid: int) -> tuple[tuple[bytes, ...], bytes | None]:
         raise odd("of arguments")
     (count,) = struct.unpack_from("=i", told)
     end = told.find(b"\0", 4)
-    start = 4 + (end - 4 + _FILLED_UP) // _FILLED_UP * _FILLED_UP
+    path = told[4:end]
+    if count == 1 and told[4:] == path + b"\0\0" + path + b"\0":
+        return (path,), None  # a program that may keep all of it to itself (kern_sysctl.c, sysctl_procargs_no_read)
+    start = 4 + (len(path) + _FILLED_UP) // _FILLED_UP * _FILLED_UP
     if end < 0 or told[end:start].strip(b"\0"):
         raise odd("of arguments")
     parts = told[start:].split(b"\0")
     if count < 0 or count > len(parts):
         raise odd("of arguments")
     arguments, rest = tuple(parts[:count]), parts[count:]
-    variables = []
+    if not arguments or not arguments[0]:
+        return arguments, None  # where it hides them macOS counts from the first word, and is off by one without it
+    return arguments, _variables(rest)
+
+
+def _variables(rest: list[bytes]) -> bytes | None:
+    """What stands behind the arguments, up to what belongs to the loader. A program that changed its title (node) left
+    NULs there; one without any variables is told apart from one that hides them by what the loader got."""
+    found: list[bytes] = []
     for part in rest:
-        if not part:
-            break  # what follows belongs to the loader
-        variables.append(part)
-    return arguments, b"\0".join(variables) + b"\0" if variables else None
+        if part:
+            found.append(part)
+        elif found:
+            break
+    return b"\0".join(found) + b"\0" if found else None
 
 
 _room = 0

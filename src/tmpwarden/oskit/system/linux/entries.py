@@ -72,6 +72,9 @@ def _statx(name: str, dir_fd: int, wanted: int) -> bytes | None:
     return buffer.raw
 
 
+is_held_back: Callable[[os.stat_result], bool] | None = None  # the kernel alone refuses, when the time comes
+
+
 def rename_new(from_fd: int, old: str, to_fd: int, new: str) -> bool | None:
     """Rename, never over something else. False: it could not be done; None: this kernel or file system has no such
     call, and another way must be found."""
