@@ -15,59 +15,10 @@ import pytest
 
 from journeys.conftest import Start
 from journeys.machine import REPOSITORY, Machine, Person
+from support.mac import AGENTS, BROKEN, COMMANDS
 
 pytestmark = pytest.mark.journey
-AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "qwen")
 PAYLOADS = REPOSITORY / "tests" / "hooks" / "payloads"
-COMMANDS = (
-    "",
-    "--version",
-    "status",
-    "scan",
-    "scan --each",
-    "scan --json",
-    "clean -n",
-    "clean -n --all --json",
-    "why /tmp",
-    "why ~",
-    "doctor",
-    "doctor --json",
-    "orphans",
-    "orphans --json",
-    "brake",
-    "brake --json",
-    "worktrees",
-    "worktrees proof ~/shop",
-    "log",
-    "agents",
-    "agents show claude",
-    "report -o ~/report.html",
-    "metrics",
-    "bugreport",
-    "config show",
-    "lease list",
-    "keep /tmp/kept",
-    "keep",
-    "guard check 'rm -rf /tmp/x'",
-    "guard verify",
-    "rescue list",
-    "shellenv zsh",
-    "completion zsh",
-    "run -- true",
-    "run --max-bytes 1m -- true",
-    "run --max-file 1m -- true",
-    "undo",
-    "teardown --session nobody",
-    "off --for 1h",
-    "on",
-    "setup -n",
-    "setup --yes",
-    "clean --if-due 1h --yes",
-    "clean --yes",
-    "clean --yes --all",
-    "clean --yes --all --purge",
-)
-BROKEN = ("Traceback", "Error:", "Errno", "internal error")
 
 
 def a_mac(start: Start) -> tuple[Machine, Person]:
@@ -93,7 +44,7 @@ def test_every_command_answers_in_sentences_and_nothing_alive_is_touched(
     dead.is_killed()
     machine.days_pass(9)
     for words in COMMANDS:
-        said = max_.types(f"tmpwarden {words}".strip())
+        said = max_.types(f"tmpwarden {words.format(tmp='/tmp')}".strip())
         assert not [word for word in BROKEN if word in said.text], said.text
     assert max_.path(kept).read_text() == "mine\n"
     assert alive.bash("true")["status"] == 0

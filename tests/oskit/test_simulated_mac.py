@@ -1,8 +1,10 @@
 """A Mac, simulated: no /proc, `sys.platform` says darwin, what only Linux has is gone. What nobody can check is said as
-such, nothing is promised that is not done, and what is ours goes. The long form is a journey (13)."""
+such, nothing is promised that is not done, and what is ours goes. A part of it with each `make test`, all of it with
+`make test-long`; as a story of a person, it is a journey (13)."""
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -11,13 +13,16 @@ from pathlib import Path
 import pytest
 
 from support.bases import remove
+from support.mac import AGENTS, BROKEN, COMMANDS
 from support.mac_world import MacWorld, mac_world
 from support.mounts import needs_root
+from tmpwarden.cli.commands import TABLE
 
 pytestmark = needs_root
 TMPWARDEN = (sys.executable, "-m", "tmpwarden")
 NINE_DAYS_S = 9 * 86400
-BROKEN = ("Traceback", "Error:", "Errno", "internal error")
+PAYLOADS = Path(__file__).parents[1] / "hooks" / "payloads"
+FEW = ("scan", "clean -n --all --json", "report -o ~/report.html", "why {tmp}", "metrics", "run -- true", "undo")
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +108,56 @@ def test_setup_says_what_it_cannot_promise_and_takes_itself_out(mac: MacWorld) -
     said(mac, "setup", "--remove", "--yes")
     settings = Path(mac.env["HOME"], ".claude", "settings.json")
     assert "tmpwarden" not in (settings.read_text() if settings.exists() else "")
+
+
+def spelled(mac: MacWorld, words: str) -> list[str]:
+    return shlex.split(words.format(tmp=mac.env["TMPWARDEN_ROOTS"]).replace("~", mac.env["HOME"]))
+
+
+def test_the_list_of_commands_has_every_command() -> None:
+    tried = {words.partition(" ")[0] for words in COMMANDS}
+    assert {name for _, name, _ in TABLE} <= tried
+
+
+def test_a_few_commands_answer_in_sentences(mac: MacWorld) -> None:
+    for words in FEW:
+        said(mac, *spelled(mac, words))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tells", [False, True], ids=["nobody can be seen", "the self-test passes"])
+def test_every_command_answers_in_sentences(tmp_path: Path, tells: bool) -> None:
+    place = tmp_path / "mac"
+    place.mkdir()
+    with mac_world(place, tells=tells) as world:
+        (place / "tmp" / "claude-1a2b-cwd").write_text("/home/me\n")
+        said(world, "install", "claude", "--guard")
+        for words in COMMANDS:
+            said(world, *spelled(world, words))
+        left = [path for path in (place / "private" / "tmp").glob("tmpwarden-*/*") if path.name != "q"]
+        assert left == []
+    remove(place)
+
+
+def calls_of(agent: str) -> list[Path]:
+    return sorted((PAYLOADS / agent).glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [pytest.param(1, id="one call of each agent"), pytest.param(None, id="all", marks=pytest.mark.long)],
+)
+def test_hooks_of_six_agents_answer_and_promise_no_end(mac: MacWorld, agents: int | None) -> None:
+    for agent in AGENTS:
+        said(mac, "install", agent, "--guard")
+    entry = next(Path(mac.env["XDG_DATA_HOME"]).glob("tmpwarden/*/tmpwarden/hooks/run.py"))
+    for agent in AGENTS:
+        assert calls_of(agent)
+        for path in calls_of(agent)[:agents]:
+            recorded = json.loads(path.read_text())
+            words = (sys.executable, "-I", "-S", str(entry), agent, recorded["event"])
+            done = mac.run(*words, stdin=json.dumps(recorded["stdin"]), env=recorded["env"])
+            assert (done.returncode, done.stderr) == (0, ""), f"{path}: {done}"
+            assert "deleted after" not in done.stdout, path
+    log = Path(mac.env["XDG_STATE_HOME"], "tmpwarden", "hooks", "log")
+    assert "Traceback" not in (log.read_text() if log.exists() else "")

@@ -8,6 +8,61 @@ control flow and what a doubt does, and nothing about a Mac's kernel.
 import shutil
 from pathlib import Path
 
+AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "qwen")
+# What a person of such a machine types after `tmpwarden`: every command, and the ways of some.
+COMMANDS = (
+    "",
+    "--version",
+    "status",
+    "scan",
+    "scan --each",
+    "scan --json",
+    "clean -n",
+    "clean -n --all --json",
+    "why {tmp}",
+    "why ~",
+    "doctor",
+    "doctor --json",
+    "orphans",
+    "orphans --json",
+    "brake",
+    "brake --json",
+    "worktrees",
+    "worktrees proof ~/shop",
+    "log",
+    "agents",
+    "agents show claude",
+    "report -o ~/report.html",
+    "metrics",
+    "bugreport",
+    "config show",
+    "lease list",
+    "keep {tmp}/kept",
+    "keep",
+    "guard check 'rm -rf {tmp}/x'",
+    "guard verify",
+    "rescue list",
+    "shellenv zsh",
+    "completion zsh",
+    "run -- true",
+    "run --max-bytes 1m -- true",
+    "run --max-file 1m -- true",
+    "undo",
+    "teardown --session nobody",
+    "off --for 1h",
+    "on",
+    "setup -n",
+    "setup --yes",
+    "adopt '{tmp}/mine-*'",
+    "help scan",
+    "ui",
+    "clean --if-due 1h --yes",
+    "clean --yes",
+    "clean --yes --all",
+    "clean --yes --all --purge",
+    "uninstall claude",
+)
+BROKEN = ("Traceback", "Error:", "Errno", "internal error")  # in no answer
 _MISSING = {
     "posix": (
         "O_PATH O_TMPFILE O_NOATIME O_DIRECT O_RSYNC pidfd_open P_PIDFD waitid listxattr getxattr setxattr removexattr "
@@ -29,11 +84,26 @@ TURN = """
 def _turn_into_a_mac():
     import sys
     sys.platform = "darwin"
-    missing, given = @MISSING@, @GIVEN@
+    missing, given, proc = @MISSING@, @GIVEN@, @PROC@
 
     def without(module):
         for name in missing.get(module.__name__, "").split():
             vars(module).pop(name, None)
+        if proc and module.__name__ == "posix":
+            module.O_SYMLINK = 0o10400000  # here: O_PATH | O_NOFOLLOW
+        if proc and module.__name__ == "fcntl":
+            module.F_GETPATH, module.fcntl = 50, telling_paths(module.fcntl)
+
+    def telling_paths(real):
+        def fcntl(file, command, argument=0):
+            if command != 50:
+                return real(file, command, argument)
+            import posix
+
+            number = file if isinstance(file, int) else file.fileno()
+            return posix.readlink(b"%s/self/fd/%d" % (proc, number)) + bytes(1)
+
+        return fcntl
 
     class Loads:  # the others are extensions, and it is too early to load those
         def find_spec(self, name, path=None, target=None):
@@ -70,14 +140,18 @@ _turn_into_a_mac()
 """
 
 
-def encodings_beside(library: Path, place: Path, libproc: str = "") -> Path:
+def encodings_beside(library: Path, place: Path, libproc: str = "", proc: str = "") -> Path:
     """A copy of `library`'s encodings in `place`, to be mounted over them. `libproc`: what this Mac has as its library
-    (fakeproc.c); without it there is none."""
+    (fakeproc.c); without it there is none. `proc`: where Linux' /proc is, to tell the path of an open file."""
     given = {"tmpwarden.oskit.system.darwin.libproc": {"LIBRARY": libproc}} if libproc else {}
     copy = place / library.name
     shutil.copytree(library / "encodings", copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "__init__.py").open("a") as file:
-        file.write(TURN.replace("@MISSING@", repr(_MISSING)).replace("@GIVEN@", repr(given)))
+        file.write(
+            TURN.replace("@MISSING@", repr(_MISSING))
+            .replace("@GIVEN@", repr(given))
+            .replace("@PROC@", repr(proc.encode()))
+        )
     return copy
 
 

@@ -62,7 +62,7 @@ def mac_world(place: Path, *, tells: bool = False) -> Iterator[MacWorld]:
     for at, library in enumerate(mac.libraries()):
         copy = copies / "of" / str(at)
         copy.mkdir(parents=True)
-        mac.encodings_beside(library, copy, libproc).rename(copy / "encodings")
+        mac.encodings_beside(library, copy, libproc, _PROC if tells else "").rename(copy / "encodings")
         (copy / "of").write_text(str(library))
     for name in ("private", "home", "state", "config", "data", "cache", "run"):
         (place / name).mkdir(mode=0o700)
