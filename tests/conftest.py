@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import forked
+from support import forked, linux_only
 from support.accounts import Machine, fill_private_library
 from support.bases import GROUND, PREFIX, base_for_all, remove
 from support.compiled import compile_all
@@ -153,6 +153,10 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     finally:
         sys.dont_write_bytecode = before
         gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    linux_only.mark(config, items)
 
 
 def _heed_signals() -> None:

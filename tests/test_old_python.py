@@ -19,7 +19,7 @@ def old_pythons() -> list[str]:
 
 def _pyenv(minor: int) -> str | None:
     versions = Path(os.environ.get("PYENV_ROOT", "/root/.pyenv"), "versions")
-    found = sorted(versions.glob(f"3.{minor}.*/bin/python")) if versions.is_dir() else []
+    found = sorted(versions.glob(f"3.{minor}.*/bin/python")) if os.access(versions, os.X_OK) else []
     return str(found[-1]) if found else None
 
 

@@ -19,18 +19,18 @@ def _memory() -> str | None:
         found = os.statvfs("/dev/shm")
     except OSError:
         return None
-    has_room = found.f_bavail * found.f_frsize > _ENOUGH_BYTES and not found.f_flag & os.ST_NOEXEC
+    has_room = found.f_bavail * found.f_frsize > _ENOUGH_BYTES and not found.f_flag & getattr(os, "ST_NOEXEC", 0)
     return "/dev/shm" if "TMPDIR" not in os.environ and has_room and os.access("/dev/shm", os.W_OK | os.X_OK) else None
 
 
 # On a disk each sync of each journal waits for whatever else is written there. What is about disks is marked `disk`.
-GROUND = _memory()
+GROUND = _memory() or os.path.realpath(tempfile.gettempdir())  # a Mac's lies behind a link
 
 
 @contextlib.contextmanager
 def base_for_all() -> Iterator[Path]:
     """A short path that every user can reach and that is not below /tmp; pytest's own directories are 0700."""
-    base = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/var/tmp"))
+    base = Path(tempfile.mkdtemp(prefix=PREFIX, dir=os.path.realpath("/var/tmp")))
     base.chmod(0o755)
     try:
         yield base

@@ -1,5 +1,6 @@
 """Why a test is skipped says what is missing, and CI accepts only what it cannot have (`--accept-skips`)."""
 
+import os
 import re
 from pathlib import Path
 
@@ -11,6 +12,9 @@ KINDS = {
     "proof": re.compile(r"NOT PROVEN HERE: "),  # support/told.py tells it, and `make release-check` fails
     "machine": re.compile(r"this (machine|kernel|file system) "),
 }
+
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+needs_two_cores = pytest.mark.skipif(_CORES < 2, reason="this machine has one core only")
 
 
 class Skips:

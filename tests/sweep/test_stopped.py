@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, later
+from support.skips import needs_two_cores
 from support.wrapped import eventually
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.proc import grip as following
@@ -17,7 +18,7 @@ from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.take import purger
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core only")
+pytestmark = needs_two_cores
 
 
 def state_of(pid: int) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from support import planted
 from support.litter import later
+from support.skips import needs_two_cores
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Finding, Measure
 from tmpwarden.model.terms import Kind, Reason
@@ -25,7 +26,7 @@ from tmpwarden.sweep.find.second_walker import Look, SecondWalker
 from tmpwarden.sweep.prepared import Prepared
 from tmpwarden.sweep.take import act, ending
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core only")
+pytestmark = needs_two_cores
 UNITS = 12
 
 
