@@ -1,7 +1,7 @@
 """Which tests need Linux. On a Mac they are skipped; all others run there.
 
-`linux_only.toml` lists them. A simulated Mac (mac_world.py) keeps the list true: with TRIED in the environment what is
-listed runs as well, and an entry of which nothing fails there is red (tests/oskit/test_linux_only.py).
+`linux_only.toml` lists them. With TRIED in the environment, in a simulated Mac (mac_world.py), what is listed runs as
+well, and an entry of which nothing fails there is red (tests/oskit/test_linux_only.py does so with the guard's tests).
 """
 
 import os
