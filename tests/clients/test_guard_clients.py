@@ -41,25 +41,20 @@ def test_removing_inside_the_scratch_is_not_asked_about() -> None:
 LED = "mkdir -p ~/.config/tmpwarden && printf '[redirect]\\ntmp = true\\n' > ~/.config/tmpwarden/config.toml"
 
 
-def test_tools_that_read_follow_a_name_that_was_led_and_a_look_into_tmp_is_told_where_it_is() -> None:
+def test_read_follows_a_name_that_was_led_and_a_look_into_tmp_is_told_where_it_is() -> None:
+    """Sessions of this version have no Grep and no Glob: they are told to use grep and find."""
     calls = (
         {"tool": "Bash", "input": {"command": "echo needle > /tmp/led.txt", "description": "write"}},
         {"tool": "Read", "input": {"file_path": "/tmp/led.txt"}},
-        {"tool": "Grep", "input": {"pattern": "needle", "path": "/tmp/led.txt", "output_mode": "content"}},
-        {"tool": "Glob", "input": {"pattern": "/tmp/led*"}},
         {"tool": "Bash", "input": {"command": "ls /tmp", "description": "look"}},
     )
     result = run_claude(script(*calls), "--pre", f"{LED} && {INSTALL}", "--mode", "bypassPermissions", "--settle", "0")
     asked = [request for request in result["requests"] if request.get("script") == "main"]
     told = [str(one["content"]) for request in asked for one in request.get("tool_results", ())]
     assert len(told) == len(calls), told
-    assert "needle" in told[1] and "needle" in told[2], told
-    assert re.search(rf"{SCRATCH}/led.txt", told[3]), told
-    assert "led.txt" not in told[4], told  # the real /tmp has no such name
-    last = json.dumps(asked[-1])
-    assert re.search(rf"/tmp/led.txt.{{0,80}}{SCRATCH}/led.txt|{SCRATCH}/led.txt.{{0,80}}/tmp/led.txt", last), last[
-        -3000:
-    ]
+    assert "needle" in told[1], told
+    assert "led.txt" not in told[2], told  # the real /tmp has no such name
+    assert re.search(rf"{SCRATCH}/led.txt", json.dumps(asked[-1])), json.dumps(asked[-1])[-3000:]
 
 
 def test_without_the_guard_the_same_removal_is_asked_about() -> None:
