@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,27 @@ def test_an_uninstall_brings_the_file_back_byte_for_byte(agent: str) -> None:
     assert path.read_bytes() != before
     apply.uninstall(agent)
     assert (path.read_bytes() if path.exists() else None) == before
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs the program node")
+@pytest.mark.parametrize("guard", [False, True], ids=["", "guard"])
+def test_the_plugin_of_opencode_is_javascript_with_and_without_the_guard(tmp_path: Path, guard: bool) -> None:
+    """Half of the file once went with the guard's part, and OpenCode passes over a broken plugin in silence."""
+    path = put("opencode", THEIRS["opencode"])
+    apply.install("opencode", guard=guard)
+    (plugin,) = [each for each in json.loads(path.read_text())["plugin"] if each != "other"]
+    module = shutil.copy(plugin.removeprefix("file://"), tmp_path / "plugin.mjs")
+    keys = (
+        "const m = await import(process.argv[1]); console.log(Object.keys(await m.Tmpwarden({directory: '/'})).join())"
+    )
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", keys, module], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.strip().split(",")) == {
+        "experimental.chat.system.transform", "shell.env", "tool.execute.after", "dispose",
+        *(["tool.execute.before"] if guard else []),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("agent", THEIRS)

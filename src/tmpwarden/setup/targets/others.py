@@ -16,7 +16,8 @@ from .target import MARK, Target, Wish
 
 _DISABLE = "claude plugin disable tmpwarden@tmpwarden"
 _PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
-_GUARDING, _BEHIND_IT = '"tool.execute.before"', '"tool.execute.after"'  # where the guard's part begins and ends
+# Where the guard's part begins and ends: an event is also named before that, where the plugin asks about it.
+_GUARDING, _BEHIND_IT = '"tool.execute.before": async', '"tool.execute.after": async'
 
 
 class Claude(Target):
