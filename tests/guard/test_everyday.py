@@ -35,6 +35,7 @@ def commands(name: str) -> list[str]:
         ("everyday_of_sixth.txt", 160),
         ("everyday_of_seventh.txt", 180),
         ("everyday_of_eighth.txt", 95),
+        ("everyday_of_ninth.txt", 165),
     ],
 )
 def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(

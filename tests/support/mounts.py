@@ -44,15 +44,22 @@ def ext4(point: Path, image: Path, *words: str, megabytes: int = 16) -> Iterator
 
 
 def fill_bytes(directory: Path, name: str = "filler") -> None:
-    """Write until ENOSPC, to the last byte."""
+    """Write until ENOSPC, to the last byte; and again what ext4 gives back once it has laid the data out."""
     fd = os.open(directory / name, os.O_WRONLY | os.O_CREAT, 0o600)
     try:
-        for block in (1 << 16, 4096, 1):
-            with contextlib.suppress(OSError):
-                while os.write(fd, b"x" * block):
-                    pass
+        while _written(fd):
+            os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def _written(fd: int) -> int:
+    total = 0
+    for block in (1 << 16, 4096, 1):
+        with contextlib.suppress(OSError):
+            while True:
+                total += os.write(fd, b"x" * block)
+    return total
 
 
 def fill_inodes(directory: Path) -> int:

@@ -99,6 +99,7 @@ BOTH, PACKS_ALONE = "sandbox,destructive", "destructive"
         (BOTH, "dangerous_afterwards.txt", 65),
         (BOTH, "dangerous_of_fifth.txt", 215),
         (BOTH, "dangerous_of_eighth.txt", 115),
+        (BOTH, "dangerous_of_ninth.txt", 145),
         (PACKS_ALONE, "dangerous.txt", 200),
         (PACKS_ALONE, "dangerous_of_teams.txt", 60),
         (PACKS_ALONE, "dangerous_of_stack.txt", 140),
