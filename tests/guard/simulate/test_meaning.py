@@ -285,6 +285,9 @@ LISTING = {
     "rm $(find src -name x)": ["/p/src"],
     "rm $(git diff --name-only HEAD~1)": ["/p"],
     "ls | xargs rm": ["/p", "/p"],  # itself, too: all that is there
+    "gofmt -l src | xargs -r gofmt -w": ["/p/src"],
+    "gofmt -l /etc | xargs gofmt -w": ["/etc"],
+    "gofmt src | xargs gofmt -w": [None],
     "git ls-files | xargs rm": ["/p", "/p"],
     "find src | xargs rm": ["/p/src", "/p/src"],
     "cat list | xargs rm": [None],

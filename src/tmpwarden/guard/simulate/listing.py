@@ -19,6 +19,7 @@ _LISTING_OPTIONS = {
     "grep": ("l", "L", "files-with-matches", "files-without-match"),
     "rg": ("l", "files", "files-with-matches", "files-without-match"),
     "git": ("name-only", "l", "files-with-matches"),
+    "gofmt": ("l",), "gofumpt": ("l",), "goimports": ("l",), "prettier": ("l", "list-different"),
     "diff": (), "fd": (), "fdfind": (), "find": (), "gfind": (), "ls": (),
 }  # fmt: skip
 
