@@ -211,15 +211,16 @@ def test_a_server_that_was_told_to_stay_is_never_ended(tmp_path: Path, root: Pat
         assert one is not None and one.fate is Fate.NEVER
 
 
-def test_npm_its_shell_and_the_server_below_go_together(tmp_path: Path, root: Path) -> None:
+@pytest.mark.parametrize("package", ["mcp-server-x", "@playwright/mcp@latest"])
+def test_npm_its_shell_and_the_server_below_go_together(tmp_path: Path, root: Path, package: str) -> None:
     script = tmp_path / "node_modules" / ".bin" / "mcp-server-x"
     script.parent.mkdir(parents=True)
     script.write_text("import signal; signal.pause()")
     words = {"name": "sh", "more": ["-c", str(script)], "script": str(script), "env": PLAIN, "python": sys.executable}
     # a shell whose program is Python: `sh SCRIPT -c ...`
     source = OWNS_A_CHILD.format(**words).replace("stdin=-3", "stdin=None, stdout=None") + WAIT
-    with server(tmp_path, ["npm", "exec-mcp-server-x.py", "exec", "mcp-server-x"], source) as above:
-        child = int((tmp_path / "exec-mcp-server-x.py.child").read_text())
+    with server(tmp_path, ["npm", "exec.py", "exec", package], source) as above:
+        child = int((tmp_path / "exec.py.child").read_text())
         one, part = seen_twice(above.pid), seen_twice(child)
         assert one is not None and one.fate is Fate.END, one and one.reason
         assert part is not None and part.fate is Fate.END, part and part.reason
