@@ -17,6 +17,7 @@ from support.command import answer, data, tmpwarden
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.model.processes import Fate, Orphan
 from tmpwarden.oskit.files import places, state_file
+from tmpwarden.processes.census import Census
 from tmpwarden.processes.find import look
 
 LATER_S = 11 * 60
@@ -192,6 +193,56 @@ def test_one_whose_parent_runs_is_kept(tmp_path: Path, root: Path) -> None:
         assert f"its parent {os.getpid()}" in one.reason
         child.kill()
     os.close(closed)
+
+
+STARTS_MANY = """
+import subprocess
+servers = [
+    subprocess.Popen(["node", {script!r}], executable={python!r}, env={env!r}, stdin=-1, stdout=-1)
+    for _ in range({count})
+]
+for one in servers:
+    while one.poll() is None and not open(f"/proc/{{one.pid}}/environ", "rb").read():
+        pass  # an exec has begun when Popen returns; it ends a little later
+{then}
+"""
+
+
+@contextlib.contextmanager
+def gateway(directory: Path, count: int, script: str = "mcp-server.py", *, then: str = "") -> Iterator[Started]:
+    """A daemon that starts a tool server for each session, keeps its pipe and never ends it."""
+    directory.mkdir(exist_ok=True)
+    (directory / script).write_text("import signal; signal.pause()")
+    env = PLAIN | {"PYTHONHOME": sys.base_prefix}
+    words = {"count": count, "script": str(directory / script), "env": env, "python": sys.executable, "then": then}
+    source = STARTS_MANY.format(**words) + WAIT
+    with program(directory, ["gatewayd", "gateway.py"], PLAIN, source) as it:
+        yield it
+
+
+def test_of_many_servers_that_a_living_parent_forgot_the_oldest_is_told_and_none_ended(
+    tmp_path: Path, root: Path
+) -> None:
+    with gateway(tmp_path, 10) as parent:
+        children = Census.take().children[parent.pid]
+        listed = [one for one in data("orphans")["processes"] if one["pid"] in children]
+        [one] = listed
+        assert one["pid"] == min(children)
+        assert (one["verdict"], one["can_be_named"], one["kind"]) == ("keep", False, "mcp")
+        assert f"its parent {parent.pid}" in one["reason"] and "has 10 of these" in one["reason"]
+        assert tmpwarden("orphans", "end", "--yes", later_s=LATER_S).returncode == 0
+        assert tmpwarden("orphans", "end", str(one["pid"]), "--yes").returncode == 7
+        assert sorted(Census.take().children[parent.pid]) == sorted(children)
+
+
+@pytest.mark.parametrize(("count", "script"), [(9, "mcp-server.py"), (10, "worker.py")])
+def test_a_few_servers_of_one_parent_and_other_children_are_not_told_of(
+    tmp_path: Path, root: Path, count: int, script: str
+) -> None:
+    with gateway(tmp_path, count, script) as parent:
+        children = Census.take().children[parent.pid]
+        assert len(children) == count
+        assert not [one for one in data("orphans")["processes"] if one["pid"] in children]
 
 
 def test_a_worker_of_the_user_behind_a_pipe_is_not_told_of(tmp_path: Path, root: Path) -> None:

@@ -21,6 +21,7 @@ from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import open_files, written_by
+from ..oskit.proc.vitals import Vitals
 from ..text import duration, is_within
 from . import unheard
 from .census import Census, Sessions
@@ -28,6 +29,7 @@ from .exclusions import ProcessWorld, Suspect, agent_named, reason_to_spare
 
 # Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing.
 _MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
+_CROWD = 10  # tool servers with the same command line: fewer may be one for each session that their parent serves
 # Directories where servers and build tools write for themselves. Not `dist` or `build`: people write there, too.
 _CACHES = frozenset((
     ".cache", ".npm", ".next", ".nuxt", ".vite", ".turbo", ".parcel-cache", ".svelte-kit", ".astro", ".angular",
@@ -54,10 +56,13 @@ def find(question: Inquiry) -> tuple[Orphan, ...]:
     """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
     unless they are named."""
     world = observe(question)
-    reported = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, world, question)]
+    crowds = _crowds(world)
+    reported = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, world, question, crowds)]
     nobody_speaks = {pid: one.unheard for pid, one in world.suspects.items() if one.unheard is not None}
     first = unheard.since(nobody_speaks, world.boot, question.now_ns, may_note=question.may_note)
-    scene = _Scene(world, question.roots, MountTable.of(), first, question.now_ns)
+    scene = _Scene(
+        world, question.roots, MountTable.of(), unheard_since_ns=first, crowds=crowds, now_ns=question.now_ns
+    )
     orphans = [_orphan(suspect, scene) for suspect in reported]
     return tuple(sorted(orphans, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
 
@@ -116,7 +121,7 @@ def _is_of_the_living(suspect: Suspect) -> bool:
     return suspect.binding is not None and suspect.binding.state is OwnerState.ALIVE
 
 
-def _is_worth_telling(suspect: Suspect, world: ProcessWorld, question: Inquiry) -> bool:
+def _is_worth_telling(suspect: Suspect, world: ProcessWorld, question: Inquiry, crowds: Mapping[int, int]) -> bool:
     if suspect.vitals.pid in question.named:
         return True
     if _deserted(suspect, world):
@@ -125,7 +130,20 @@ def _is_worth_telling(suspect: Suspect, world: ProcessWorld, question: Inquiry) 
         return False
     if suspect.binding is not None:
         return not question.sessions or suspect.binding.session in question.sessions
-    return not question.sessions and (suspect.unheard is not None or _looks_left(suspect, world))
+    is_one_of_many = suspect.vitals.pid in crowds
+    return not question.sessions and (is_one_of_many or suspect.unheard is not None or _looks_left(suspect, world))
+
+
+def _crowds(world: ProcessWorld) -> dict[int, int]:
+    """How many there are of a tool server that no session binds and whose parent runs, by the oldest of them. A gateway
+    that starts one for each session and forgets it is the only one to know which it still uses: told, never ended."""
+    alike: dict[tuple[int, tuple[str, ...]], list[Vitals]] = {}
+    for suspect in world.suspects.values():
+        one, row = suspect.vitals, suspect.row
+        if row is not None and row.kind == "mcp" and suspect.binding is None and not _is_adopted(one.parent, world):
+            alike.setdefault((one.parent, one.arguments), []).append(one)
+    crowded = [each for each in alike.values() if len(each) >= _CROWD]
+    return {min(each, key=lambda one: (one.start, one.pid)).pid: len(each) for each in crowded}
 
 
 def _deserted(suspect: Suspect, world: ProcessWorld) -> str:
@@ -158,6 +176,7 @@ class _Scene:
     roots: tuple[str, ...]
     table: MountTable | None
     unheard_since_ns: Mapping[int, int]
+    crowds: Mapping[int, int]
     now_ns: int
 
 
@@ -190,14 +209,14 @@ def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
     if words := reason_to_spare(suspect, world):
         if lost := _deserted(suspect, world):
             words = f"nobody can speak to this agent any more: {lost}. If it is not at work: kill {suspect.vitals.pid}"
-        return Fate.NEVER, words
+        return Fate.NEVER, _one_of_many(suspect, scene) or words
     binding, row = suspect.binding, suspect.row
     if suspect.unheard is not None and not suspect.is_of_the_dead:
         if words := _reason_to_wait(suspect, scene):
             return Fate.KEEP, words
         return Fate.END, "nothing can reach it again: the other end of its standard input is closed"
     if binding is None:
-        return Fate.KEEP, _what_is_known(suspect, world)
+        return Fate.KEEP, _one_of_many(suspect, scene) or _what_is_known(suspect, world)
     if binding.state is not OwnerState.DEAD:
         return Fate.KEEP, f"it is not certain that its session has ended: {binding.proof}"
     if row is None:
@@ -242,6 +261,15 @@ def _parent_that_lives(suspect: Suspect, world: ProcessWorld) -> str | None:
             known = world.census.known.get(pid)
             return f"its parent {pid} ({known.name if known else '?'}) still runs"
     return "its parent could not be determined"
+
+
+def _one_of_many(suspect: Suspect, scene: _Scene) -> str:
+    one, known = suspect.vitals, scene.world.census.known
+    if (count := scene.crowds.get(one.pid)) is None:
+        return ""
+    name = known[one.parent].name if one.parent in known else "?"
+    who = f"its parent {one.parent} ({name})"
+    return f"{who} still runs and has {count} of these; if it forgot them, restarting it should end them"
 
 
 def _what_is_known(suspect: Suspect, world: ProcessWorld) -> str:

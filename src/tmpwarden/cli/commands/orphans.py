@@ -32,7 +32,8 @@ def command(call: Call) -> Answer:
     A process is listed if it belongs to a session that has ended, or if it is a tool server (MCP) whose standard input
     has no other end any more. It is marked `end` if that is certain and the program is a known kind of leftover; such
     a tool server, if it was seen twice, ten minutes apart. The rest is kept; name a PID to end one of them. An agent
-    whose terminal or pipe is closed is listed too, and never ended.
+    whose terminal or pipe is closed is listed too, and never ended. So is the oldest of ten or more of the same tool
+    server that one running parent has.
     """
     orphans, doubt = look_with_progress(call), proven.doubt()
     data = {"processes": [document(one) for one in orphans], "checked": not doubt}
