@@ -17,8 +17,8 @@ import pytest
 from processes.leftovers import SESSION as LEFT_SESSION
 from processes.leftovers import WAIT, Started, carrying, program, scratch_of_the_dead
 from processes.test_brake import FILLS
-from processes.test_orphans import MCP, OWNS_A_CHILD, SERVER
-from processes.test_unheard import LATER_S, PLAIN, server
+from processes.test_orphans import MCP, SERVER
+from processes.test_unheard import LATER_S, PLAIN, gateway, server
 from support import makers
 from support.command import LATER, answer, data, tmpwarden
 from support.holding import ended_pid, process
@@ -34,6 +34,7 @@ from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle.braking import look_since_last_time
 from tmpwarden.lifecycle.derived import take_derived
 from tmpwarden.model.request import Request, Thresholds
+from tmpwarden.processes.census import Census
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.weigh import consent
 from worktrees import shapes
@@ -404,7 +405,7 @@ def test_worktrees_that_users_reported(own_world: Path, tmp_path: Path, monkeypa
 
 
 @contextlib.contextmanager
-def torn_down(root: Path, directory: Path) -> Iterator[Started]:
+def torn_down(directory: Path) -> Iterator[Started]:
     """A server that a task of an orchestrator started, after `teardown` with `[orphans] at_end = true`."""
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "config.toml"
     config.parent.mkdir(exist_ok=True)
@@ -419,63 +420,107 @@ def torn_down(root: Path, directory: Path) -> Iterator[Started]:
 
 
 @contextlib.contextmanager
-def second_server(directory: Path) -> Iterator[Started]:
+def below_a_client(directory: Path) -> Iterator[Started]:
     """One of several of the same kind, whose agent runs on."""
-    script = directory / "mcp-server.py"
-    directory.mkdir()
-    script.write_text("import signal; signal.pause()")
-    source = OWNS_A_CHILD.format(name="node", more=[], script=str(script), env=PLAIN, python=sys.executable) + WAIT
-    with program(directory, ["claude", "agent.py"], PLAIN, source):
-        child = int((directory / "agent.py.child").read_text())
-        grip = os.pidfd_open(child)
-        yield Started(child, grip)
-        os.close(grip)
+    with gateway(directory, 2) as agent:
+        with first_child(agent) as one:
+            yield one
+
+
+@contextlib.contextmanager
+def forgotten_by_a_gateway(directory: Path) -> Iterator[Started]:
+    with gateway(directory, 41) as parent:
+        with first_child(parent) as one:
+            yield one
+
+
+@contextlib.contextmanager
+def closed_by_a_gateway(directory: Path) -> Iterator[Started]:
+    """`client.close()` closed the pipes; the daemon runs on."""
+    with gateway(directory, 1, then="servers[0].stdin.close(); servers[0].stdout.close()") as parent:
+        with first_child(parent) as one:
+            yield one
+
+
+@contextlib.contextmanager
+def first_child(parent: Started) -> Iterator[Started]:
+    pid = min(Census.take().children[parent.pid])
+    grip = os.pidfd_open(pid)
+    yield Started(pid, grip)
+    os.close(grip)
+
+
+@contextlib.contextmanager
+def helper_without_output(directory: Path) -> Iterator[Started]:
+    """chrome-devtools-mcp's watchdog: the other end of its input is gone, and its output goes to /dev/null."""
+    words = ["node", "node_modules/chrome-devtools-mcp/watchdog/main.js", "--parent-pid=1"]
+    silent = "import os\nos.dup2(os.open('/dev/null', os.O_WRONLY), 1)\n"
+    with server(directory, words, WAIT.replace("signal.pause()", silent + "signal.pause()")) as it:
+        yield it
+
+
+@contextlib.contextmanager
+def at_no_terminal(directory: Path) -> Iterator[Started]:
+    terminal, its_slave = os.openpty()
+    with program(directory, ["claude", "y.py", "--resume"], PLAIN, stdin=its_slave) as agent:
+        os.close(its_slave)
+        os.close(terminal)
+        yield agent
+
+
+HEADLESS = ["chrome", "c.py", "--headless", "--remote-debugging-pipe"]
+DOLT = ["dolt", "sql-server", "--config", "/tmp/TestRepo/config.yaml"]
+PROCESSES: dict[str, Callable[[Path], contextlib.AbstractContextManager[Started]]] = {
+    "a tool server that nobody can speak to": server,
+    "a tool server of a dead session": lambda place: program(place, MCP, carrying()),
+    "a tool server whose parent lives": below_a_client,
+    "a tool server whose pipe a running parent closed": closed_by_a_gateway,
+    "many tool servers of a parent that runs": forgotten_by_a_gateway,
+    "a helper that writes to nobody": helper_without_output,
+    "a daemon of a tool server": lambda place: program(place, ["bun", "worker-service.cjs", "--daemon"], PLAIN),
+    "a browser of a dead session": lambda place: program(place, HEADLESS, carrying()),
+    "a browser without a session": lambda place: program(place, HEADLESS, PLAIN),
+    "a dev server without a session": lambda place: server(place, SERVER),
+    "a dev server, when its task is torn down": torn_down,
+    "a database in a temp directory": lambda place: program(place, DOLT, PLAIN),
+    "an idle agent that lives": lambda place: program(place, ["claude", "x.py"], PLAIN),
+    "an agent that lost its terminal": at_no_terminal,
+    "an agent that nobody can speak to": lambda place: server(place, ["claude", "z.py"]),
+    "an agent that serves tools to nobody": lambda place: server(place, ["claude", "mcp", "serve"]),
+}
 
 
 @pytest.fixture
 def fate_of(own_world: Path, tmp_path: Path) -> dict[str, str]:
     """What becomes of a process of each kind when a person says `orphans end`, at the second look."""
     scratch_of_the_dead(own_world / "tmp")
-    browser = ["chrome", "c.py", "--headless"]
-    terminal, its_slave = os.openpty()
-    with (
-        server(tmp_path / "1") as unheard,
-        program(tmp_path / "2", MCP, carrying()) as of_the_dead,
-        program(tmp_path / "3", browser, PLAIN) as alone,
-        server(tmp_path / "4", SERVER) as dev,
-        program(tmp_path / "5", ["claude", "x.py"], PLAIN) as idle,
-        program(tmp_path / "6", ["claude", "y.py"], PLAIN, stdin=its_slave) as deserted,
-        server(tmp_path / "8", ["claude", "z.py"]) as unheard_agent,
-        second_server(tmp_path / "9") as doubled,
-        torn_down(own_world / "tmp", tmp_path / "7") as of_a_task,
-    ):
-        os.close(its_slave)
-        os.close(terminal)
-        kinds = {
-            "a tool server that nobody can speak to": unheard,
-            "a tool server of a dead session": of_the_dead,
-            "a browser without a session": alone,
-            "a dev server without a session": dev,
-            "an idle agent that lives": idle,
-            "an agent that lost its terminal": deserted,
-            "an agent that nobody can speak to": unheard_agent,
-            "a tool server whose parent lives": doubled,
-            "a dev server, when its task is torn down": of_a_task,
+    with contextlib.ExitStack() as stack:
+        started = {
+            kind: stack.enter_context(start(tmp_path / str(number)))
+            for number, (kind, start) in enumerate(PROCESSES.items())
         }
         data("orphans")
         listed = {each["pid"] for each in data("orphans", later_s=LATER_S)["processes"]}
-        assert tmpwarden("orphans", "end", "--yes", later_s=LATER_S).returncode == 0
+        ended = answer("orphans", "end", "--yes", later_s=LATER_S)[1]["data"]["ended"]
+        doomed = {each["pid"] for each in ended}
         return {
-            kind: "solved" if not one.is_alive(for_s=5 if one in (unheard, of_the_dead, of_a_task) else 0)
+            kind: "solved" if not one.is_alive(for_s=5 if one.pid in doomed else 0)
             else "partly" if one.pid in listed else "not"
-            for kind, one in kinds.items()
+            for kind, one in started.items()
         }  # fmt: skip
+
+
+def of_all(fates: list[str]) -> str:
+    return fates[0] if len(set(fates)) == 1 else "partly"
 
 
 def test_processes_that_users_reported(fate_of: dict[str, str]) -> None:
     """Listed with what is known, and left to the user, is partly."""
-    check("processes", {report: fate_of[kind] for report, kind in REPORTS["processes"]["kinds"]})
-    check("processes, from macOS", {report: fate_of[kind] for report, kind in REPORTS["from_macos"]["processes"]})
+    for cluster, reports in (
+        ("processes", REPORTS["processes"]["kinds"]),
+        ("processes, from macOS", REPORTS["from_macos"]["processes"]),
+    ):
+        check(cluster, {report: of_all([fate_of[kind] for kind in kinds]) for report, *kinds in reports})
 
 
 def test_no_report_is_planted_twice() -> None:
