@@ -16,6 +16,7 @@ from support.litter import later
 from support.mounts import needs_root, tmpfs
 from support.users import SESSION
 from tmpwarden.catalogue.load import load
+from tmpwarden.cli.wording import explained
 from tmpwarden.leases.book import OwnerBook, variables_of
 from tmpwarden.lifecycle.background import clear_the_dead
 from tmpwarden.model.sweep import Finding, Keep, Owner, Remove, Verdict
@@ -69,6 +70,7 @@ def test_a_lease_stays_as_long_as_its_scratch_whoever_owned_it(root: Path) -> No
     verdict = verdict_on(Path(f"{unit}.lease"), 5000)
     assert isinstance(verdict, Keep)
     assert (verdict.reason, verdict.detail) == (Reason.OWNER_ALIVE, "the directory it speaks for")
+    assert explained(verdict) == "it is the lease of a directory that is still there", "its session may have ended"
 
 
 def test_the_lease_of_a_live_owner_is_dated_anew_before_the_system_takes_it_and_no_dead_ones(root: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..model.answers import Held
 from ..model.sweep import Keep, Owner, Verdict, Witness
-from ..model.terms import OwnerState, Reason, WitnessKind
+from ..model.terms import LEASE_IN_FORCE, OwnerState, Reason, WitnessKind
 from ..text import duration, shown
 
 TYPE_CHECKING = False
@@ -100,6 +100,8 @@ def with_detail(words: str, reason: Reason, detail: str) -> str:
     """The judge's detail where it adds something: the age that is needed, the git work, the entry of the keep list."""
     if reason in _AGES and detail.isdigit():
         return f"{words}; removable after {duration(int(detail))}"
+    if reason is Reason.OWNER_ALIVE and detail == LEASE_IN_FORCE:  # that session may have ended
+        return "it is the lease of a directory that is still there"
     if not detail or reason in _SPEAKS_FOR_ITSELF:
         return words
     return f"{words}: {shown(detail)}"

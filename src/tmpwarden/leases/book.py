@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..model.belongings import Lease
 from ..model.sweep import Agent, Finding, Owner, Witness
-from ..model.terms import OwnerRule, OwnerState, WitnessKind
+from ..model.terms import LEASE_IN_FORCE, OwnerRule, OwnerState, WitnessKind
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable
@@ -97,7 +97,7 @@ class OwnerBook:
 
     def _owner_by_lease(self, finding: Finding) -> Owner:
         if finding.name.endswith(_LEASE) and os.path.lexists(finding.path.removesuffix(_LEASE)):
-            return Owner(OwnerState.ALIVE, detail="the directory it speaks for")
+            return Owner(OwnerState.ALIVE, detail=LEASE_IN_FORCE)
         lease = self._lease_at(finding.path)
         if lease is None:
             return Owner(OwnerState.UNKNOWN, detail="no lease that can be read")

@@ -52,6 +52,9 @@ class OwnerState(Enum):
         raise TypeError(f"an owner that is {self.value} is neither true nor false")
 
 
+LEASE_IN_FORCE = "the directory it speaks for"  # detail of a lease file whose directory is still there
+
+
 class WitnessKind(Enum):
     """The ways in which a process or a mount uses a unit. Any one of them keeps it whole."""
 
