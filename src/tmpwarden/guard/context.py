@@ -216,6 +216,6 @@ def _snapshots(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]
     """Where the agent keeps what its shell knew at the start of a session, "" for nowhere."""
     if facts is None or not facts["snapshots"]:
         return ""
-    told = environ.get(facts["variable"].encode(), b"") if facts["variable"] else b""
-    directory = told.decode("utf-8", "surrogateescape") or facts["directory"].replace("{home}", home)
+    value = environ.get(facts["variable"].encode(), b"") if facts["variable"] else b""
+    directory = value.decode("utf-8", "surrogateescape") or facts["directory"].replace("{home}", home)
     return f"{directory}/{facts['snapshots']}"

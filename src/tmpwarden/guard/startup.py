@@ -15,23 +15,23 @@ _SETTLED_NS = 2_000_000_000  # a file that has just changed may change again wit
 def facts_kept(paths: "list[str]", cache: str) -> "tuple[dict[str, str] | None, ...]":
     """For each file that is there what it says; None for one that cannot be read."""
     kept = kept_document(cache, MAX_BYTES) or {}
-    found: list[dict[str, str] | None] = []
+    all_facts: list[dict[str, str] | None] = []
     fresh = {}
     for path in paths:
         stamp = _stamp(path)
         if not stamp:
             continue
         if path in kept and kept[path][0] == stamp:
-            found.append(kept[path][1])
+            all_facts.append(kept[path][1])
             fresh[path] = kept[path]
             continue
         facts = _facts_in(path)
-        found.append(facts)
+        all_facts.append(facts)
         if facts is not None and time.time_ns() - max(stamp[:2]) > _SETTLED_NS:
             fresh[path] = [stamp, facts]
     if fresh != kept:
         _keep(fresh, cache)
-    return tuple(found)
+    return tuple(all_facts)
 
 
 def _stamp(path: str) -> "list[int]":

@@ -79,16 +79,16 @@ _WITH_LEASE = ("--force-with-lease", "--force-if-includes")
 _OUTRIGHT = ("--force", "--mirror", "--all", "--branches", "--tags", "--prune", "--delete")
 
 
-def _lease(given: Given, simple: Simple, scope: Scope) -> bool:
+def _lease(words: Given, simple: Simple, scope: Scope) -> bool:
     """True unless it is a push with a lease to branches that are named and not protected."""
-    if given.has_unknown or "f" in given.letters or "d" in given.letters or "o" in given.letters:
+    if words.has_unknown or "f" in words.letters or "d" in words.letters or "o" in words.letters:
         return True
-    names = [name for name, _, _ in given.longs if name[:2] == "--" and name not in _WITH_LEASE]
+    names = [name for name, _, _ in words.longs if name[:2] == "--" and name not in _WITH_LEASE]
     if any(one.startswith(name) for name in names for one in _OUTRIGHT):
         return True
-    targets = [_target(word) for word in given.plain[1:]]
+    targets = [_target(word) for word in words.plain[1:]]
     if not targets:
-        targets = [scope.pushed_branch(simple.cwd) if simple.cwd is not None and not _names_a_repository(given) else ""]
+        targets = [scope.pushed_branch(simple.cwd) if simple.cwd is not None and not _names_a_repository(words) else ""]
     return any(_is_protected(target, scope) for target in targets)
 
 
@@ -106,20 +106,24 @@ def _is_protected(branch: str, scope: Scope) -> bool:
     return any(matches(glob, branch) for glob in scope.protected)
 
 
-def _names_a_repository(given: Given) -> bool:
+def _names_a_repository(words: Given) -> bool:
     """Another repository than the one around the working directory."""
-    return any(name in ("--git-dir", "--work-tree", "-C") or name[:2] == "-C" for name, _, _ in given.longs)
+    return any(name in ("--git-dir", "--work-tree", "-C") or name[:2] == "-C" for name, _, _ in words.longs)
 
 
-def _everything(given: Given, simple: Simple, scope: Scope) -> bool:
+def _everything(words: Given, simple: Simple, scope: Scope) -> bool:
     """A pattern for all that is here, not a letter of a name in it."""
-    return any("*" in word and not word.strip("*?./") and word[0] != "/" for word in given.plain)
+    return any("*" in word and not word.strip("*?./") and word[0] != "/" for word in words.plain)
 
 
-def _many(given: Given, simple: Simple, scope: Scope) -> bool:
+def _many(call_words: Given, simple: Simple, scope: Scope) -> bool:
     """killall, pkill: every process of that name. kill: all that we may signal (-1), or the first process."""
     if simple.name != "kill":
-        return bool(given.plain) or given.has_unknown or any(name in ("-u", "--user") for name, _, _ in given.longs)
+        return (
+            bool(call_words.plain)
+            or call_words.has_unknown
+            or any(name in ("-u", "--user") for name, _, _ in call_words.longs)
+        )
     words = [word for word in simple.argv[1:] if word is not None]
     return "1" in words or "-1" in words[1:] or words[:1] == ["-1"]
 
@@ -142,24 +146,24 @@ def without_aliases(argv: tuple[str | None, ...]) -> tuple[str | None, ...] | No
     return None
 
 
-def _two_names(given: Given, simple: Simple, scope: Scope) -> bool:
+def _two_names(words: Given, simple: Simple, scope: Scope) -> bool:
     """git checkout TREE FILE. The word behind an option may be its value."""
     others = ("--track", "-t", "--conflict", "--ours", "--theirs", "-m", "--merge")
-    if any(name in others for name, _, _ in given.longs):
+    if any(name in others for name, _, _ in words.longs):
         return False
-    return len(given.plain) > 1 and not given.separated
+    return len(words.plain) > 1 and not words.separated
 
 
 _TOOLS_OF_USERS = ("core.editor", "core.pager", "sequence.editor", "credential.helper")
 _OF_PROJECTS = (".githooks", ".husky", "hooks", "scripts", "tools", "git lfs", "git-lfs", "nbstripout", "cat")
 
 
-def _set_outside(given: Given, simple: Simple, scope: Scope) -> bool:
+def _set_outside(words: Given, simple: Simple, scope: Scope) -> bool:
     """A setting with a command, or with a place that leads out of the project. `true` and .githooks are none."""
-    if len(given.plain) < 2:
-        return given.has_unknown
-    value = given.plain[-1]
-    if given.plain[0].lower().startswith(_TOOLS_OF_USERS):
+    if len(words.plain) < 2:
+        return words.has_unknown
+    value = words.plain[-1]
+    if words.plain[0].lower().startswith(_TOOLS_OF_USERS):
         return value[:1] in ("!", "/", "~", ".") or ";" in value or "sh " in value
     leads_out = value[:1] in ("/", "~", "!") or ".." in value
     return value not in ("true", "false") and (leads_out or not value.lower().startswith(_OF_PROJECTS))
@@ -197,7 +201,7 @@ def inner_commands(simple: Simple, programs: Container[str]) -> Iterator[Simple]
                 wrappers=(*simple.wrappers, str(simple.name)),
                 remote=simple.remote,
                 text=simple.text,
-                given=simple.input,
+                input_text=simple.input,
             )
             return
 
@@ -240,35 +244,35 @@ def _spellings(simple: Simple) -> list[tuple[str | None, ...]]:
 
 
 def _fits(row: Row, argv: tuple[str | None, ...], at: int, simple: Simple, scope: Scope) -> bool:
-    given = Given(argv, at, str(row.get("valued", "")))
-    if "options" in row and not given.any_of(row["options"]):  # type: ignore[arg-type]
+    words = Given(argv, at, str(row.get("valued", "")))
+    if "options" in row and not words.any_of(row["options"]):  # type: ignore[arg-type]
         return False
-    if "unless" in row and given.surely(row["unless"], row.get("options", ())):  # type: ignore[arg-type]
+    if "unless" in row and words.surely(row["unless"], row.get("options", ())):  # type: ignore[arg-type]
         return False
-    if "words" in row and not any(matches(glob, word) for glob in row["words"] for word in given.plain):  # type: ignore[attr-defined]
+    if "words" in row and not any(matches(glob, word) for glob in row["words"] for word in words.plain):  # type: ignore[attr-defined]
         return False
-    if "spared" in row and given.plain and not given.has_unknown:
+    if "spared" in row and words.plain and not words.has_unknown:
         spared: list[str] = row["spared"]  # type: ignore[assignment]
-        if all(any(matches(glob, word.rstrip("/").rpartition("/")[2]) for glob in spared) for word in given.plain):
+        if all(any(matches(glob, word.rstrip("/").rpartition("/")[2]) for glob in spared) for word in words.plain):
             return False
     if "text" in row and not holds(row["text"], simple, scope.commands, row.get("check") == "unfiltered"):  # type: ignore[arg-type]
         return False
     if "written" in row and not any(matches(glob, simple.text) for glob in row["written"]):  # type: ignore[attr-defined]
         return False
-    if "context" in row and _is_trusted(row, given, scope):
+    if "context" in row and _is_trusted(row, words, scope):
         return False
-    return not row.get("check") or _passes_check(str(row["check"]), given, simple, scope)
+    return not row.get("check") or _passes_check(str(row["check"]), words, simple, scope)
 
 
-def _passes_check(check: str, given: Given, simple: Simple, scope: Scope) -> bool:
+def _passes_check(check: str, words: Given, simple: Simple, scope: Scope) -> bool:
 
-    return CHECKS[check](given, simple, scope) if check in CHECKS else True
+    return CHECKS[check](words, simple, scope) if check in CHECKS else True
 
 
-def _is_trusted(row: Row, given: Given, scope: Scope) -> bool:
+def _is_trusted(row: Row, words: Given, scope: Scope) -> bool:
     """Every place that the words name is in `trusted`, and nothing in them may change what that name means."""
-    named = given.values_of(row["context"])  # type: ignore[arg-type]
-    if not named or None in named or given.any_of(row.get("spoiled_by", ())):  # type: ignore[arg-type]
+    named = words.values_of(row["context"])  # type: ignore[arg-type]
+    if not named or None in named or words.any_of(row.get("spoiled_by", ())):  # type: ignore[arg-type]
         return False
     return all(any(matches(glob, name or "") for glob in scope.trusted) for name in named)
 

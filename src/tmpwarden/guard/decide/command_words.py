@@ -81,7 +81,7 @@ class Given:
             return option[1] in self.letters
         name, equals, wanted = option.partition("=")
         if not equals:
-            return any(_is(given, name) and value not in _FALSE for given, value, _ in self.longs)
+            return any(_is(long, name) and value not in _FALSE for long, value, _ in self.longs)
         return any(value is not None and matches(wanted, value) for value in self.values_of((name,)))
 
     def surely(self, options: Iterable[str], known: Iterable[str]) -> bool:
@@ -100,18 +100,18 @@ class Given:
 
     def values_of(self, options: Iterable[str]) -> list[str | None]:
         """What these options are given, glued or as the next word; None: not known. `@` is the host of an address."""
-        found: list[str | None] = []
+        values: list[str | None] = []
         for option in options:
             if option == "@":
-                found += [_host(word) for word in self.plain if "://" in word]
+                values += [_host(word) for word in self.plain if "://" in word]
             for name, value, here in self.longs:
                 if len(option) == 2 and name[:2] == option and len(name) > 2 and option[1] != "-":
-                    found.append(name[2:] if value is None else f"{name[2:]}={value}")
+                    values.append(name[2:] if value is None else f"{name[2:]}={value}")
                 elif name == option or (len(option) > 2 and _is(name, option)):
-                    found.append(
+                    values.append(
                         value if value is not None else self.argv[here + 1] if here + 1 < len(self.argv) else ""
                     )
-        return found
+        return values
 
 
 def _takes_next(option: str, switches: set[str], valued: str) -> bool:
@@ -121,11 +121,11 @@ def _takes_next(option: str, switches: set[str], valued: str) -> bool:
     return "=" not in option and not any(switch.startswith(option) for switch in switches)
 
 
-def _is(given: str, option: str) -> bool:
+def _is(word: str, option: str) -> bool:
     """Any beginning of a long name may mean it; `-destroy` and `--destroy` are one to Go's programs."""
-    name, wanted = given.lstrip("-"), option.lstrip("-")
+    name, wanted = word.lstrip("-"), option.lstrip("-")
     if option[:2] == "--":
-        return given[:2] == "--" and bool(name) and wanted.startswith(name)
+        return word[:2] == "--" and bool(name) and wanted.startswith(name)
     return name == wanted
 
 

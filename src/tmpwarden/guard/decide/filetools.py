@@ -24,8 +24,8 @@ _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "***
 
 def patch_paths(text: str) -> "tuple[str, ...]":
     """The files that a patch of the `*** Begin Patch` kind touches, in order, each once."""
-    found = [line[len(head) :].strip() for line in text.splitlines() for head in _PATCH_LINES if line.startswith(head)]
-    return tuple(dict.fromkeys(found))
+    paths = [line[len(head) :].strip() for line in text.splitlines() for head in _PATCH_LINES if line.startswith(head)]
+    return tuple(dict.fromkeys(paths))
 
 
 def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
@@ -36,7 +36,7 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     uses = [_use(path, _MODES.get(call.tool, ANY), context) for path in paths]
     if rules.never and (named := _never(call, uses, rules, context)):
         return Decision(DENY, f"This names or reads {named}, and nothing may ([guard] never).", rule=NEVER)
-    scope = Scope(rules, context, Budget(), said=_texts_in(call.tool_input))
+    scope = Scope(rules, context, Budget(), text=_texts_in(call.tool_input))
     for use in uses if rules.owns and call.tool != "read" else ():
         scope.names.take_path(use.resolved)
     worst = max([judge_file(use, rules, scope) for use in uses], key=lambda judged: _RANK[judged.verdict])
@@ -57,16 +57,16 @@ def follow_led_names(call: ToolCall, rules: Rules, context: Context) -> Decision
     from .leading import follow_name
     from .rewriting import TempRoot
 
-    scratch, found = rules.scratch(context.place.scratch), {}
+    scratch, moves = rules.scratch(context.place.scratch), {}
     if scratch is not None and context.agent.keeps_rewrite and context.agent.applies_rewrite_without_allow:
         root = TempRoot(scratch, context.place.tmp_roots, context.names_to_keep(), context.probes.look)
         named = [*call.paths, *(one for one in [call.tool_input.get("pattern")] if call.tool == "list")]
-        found = {value: moved for value in named if isinstance(value, str) and (moved := follow_name(value, root))}
+        moves = {value: moved for value in named if isinstance(value, str) and (moved := follow_name(value, root))}
     moved_call = ToolCall(call.agent, call.tool, tool_input=call.tool_input, cwd=call.cwd, name=call.name)
-    moved_call.paths = tuple([found.get(path, path) for path in call.paths])
+    moved_call.paths = tuple([moves.get(path, path) for path in call.paths])
     decision = with_tool_rules(judge_file_tool(moved_call, rules, context), call, rules, context)
-    if found and decision.verdict != DENY:
-        decision.inputs, decision.places = found, found
+    if moves and decision.verdict != DENY:
+        decision.inputs, decision.places = moves, moves
     return decision
 
 

@@ -28,8 +28,8 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
                 return _word_of(rule, simple, scope)
             if hit == MAYBE:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
-    if rules.commands and (said := _by_words(rules, simple, scope, DENY)) is not None:
-        return said
+    if rules.commands and (verdict := _by_words(rules, simple, scope, DENY)) is not None:
+        return verdict
     takes, is_by_star = scope.takes(simple)
     kept = Judged(ASK, RULE, f"This removes, replaces or empties {takes}; no rule can allow that.")
     may_allow = scope.may_allow(simple)
@@ -37,12 +37,12 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         for rule in rules.rules:
             if rule.decision == ALLOW and rule.kind != "prefix" and (basis := _allows(rule, simple, scope)):
                 return kept if takes else Judged(ALLOW, rule.label, rule.description, basis)
-    if rules.commands and (said := _by_words(rules, simple, scope, ASK)) is not None:
-        return said
+    if rules.commands and (verdict := _by_words(rules, simple, scope, ASK)) is not None:
+        return verdict
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
-            is_told = hit == YES or simple.remote
-            return _word_of(rule, simple, scope) if is_told else Judged(ASK, rule.label, _not_proven(simple))
+            is_sure = hit == YES or simple.remote
+            return _word_of(rule, simple, scope) if is_sure else Judged(ASK, rule.label, _not_proven(simple))
     if doubts:
         return doubts[0]
     if may_allow:
@@ -93,10 +93,10 @@ def _by_words(rules: Rules, simple: Simple, scope: Scope, decision: str) -> Judg
         return None
     from .command_rules import by_words, inner_commands  # most programs have no rows
 
-    said = by_words(rows, simple, scope, decision) if rows else None
-    for inner in inner_commands(simple, rules.commands) if runs and said is None else ():
-        said = by_words(rules.command_rows(inner.name), inner, scope, decision)
-    return said
+    verdict = by_words(rows, simple, scope, decision) if rows else None
+    for inner in inner_commands(simple, rules.commands) if runs and verdict is None else ():
+        verdict = by_words(rules.command_rows(inner.name), inner, scope, decision)
+    return verdict
 
 
 def _word_of(rule: Rule, simple: Simple, scope: Scope) -> Judged:

@@ -79,21 +79,21 @@ def lead_line(command: str, studied: Study, root: TempRoot, *, cwd: str, environ
     return Led(after, edit_tree(studied.tree, command, changed), places)
 
 
-def holds(given: Led, will_run: Study) -> bool:
+def holds(led: Led, will_run: Study) -> bool:
     """Nothing in the text that will run means a name at the place that it was led away from."""
     if will_run.tree is None or will_run.analysis.opaque is not None:
         return False
     for simple in will_run.analysis.commands:
         for use in (*simple.paths, *simple.redirects):
             path = use.path or ""
-            if any(path == place or path.startswith(place + "/") for place in given.places):
+            if any(path == place or path.startswith(place + "/") for place in led.places):
                 return False
     return True
 
 
 def led_before(command: str, root: TempRoot) -> dict[str, str]:
     """Of the names in a text those that only the scratch has: an earlier call was led, this one means them by /tmp."""
-    text, found, looks = _unquoted(command), {}, _LOOKS
+    text, scratch_paths, looks = _unquoted(command), {}, _LOOKS
     for base in root.roots:
         at = _next(text, f"{base}/", 0)
         while at >= 0 and looks:
@@ -102,9 +102,9 @@ def led_before(command: str, root: TempRoot) -> dict[str, str]:
                 end += 1
             name = text[start:end].rstrip(".")
             if name and root.look(f"{root.scratch}/{name}")[1] and not root.look(f"{base}/{name}")[1]:
-                found[f"{base}/{name}"] = f"{root.scratch}/{name}"
+                scratch_paths[f"{base}/{name}"] = f"{root.scratch}/{name}"
             at, looks = _next(text, f"{base}/", end), looks - 1
-    return found
+    return scratch_paths
 
 
 def led_by_all(command: str, root: TempRoot, entries: tuple[str, ...]) -> dict[str, str]:
@@ -139,13 +139,13 @@ def follow_name(value: str, root: TempRoot) -> str:
 
 def _by_name(sites: tuple[Site, ...], root: TempRoot) -> dict[str, list[Site]]:
     """The words of the line by the entry of the temp root that they lie at or in."""
-    found: dict[str, list[Site]] = {}
+    sites_of: dict[str, list[Site]] = {}
     for site in sites:
         rest = root.rest_of(visible_text(site)[site.offset :])
         name = (rest or "").partition("/")[0]
         if name and HIDDEN not in name and ".." not in (rest or "").split("/"):
-            found.setdefault(name, []).append(site)
-    return found
+            sites_of.setdefault(name, []).append(site)
+    return sites_of
 
 
 def _edits_for(sites: list[Site], command: str, root: TempRoot, inherited: Container[bytes] | None) -> list[Edit]:

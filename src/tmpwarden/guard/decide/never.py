@@ -60,24 +60,24 @@ class Never:
 
     def why(self, simple: Simple) -> str:
         """Which of them this command names or reads, "" for none."""
-        found = next((met for use in (*simple.redirects, *simple.paths) if (met := self._met(use, simple))), "")
-        if found or self._is_elsewhere(simple):
-            return found
-        if simple.cwd is not None and simple.argv and (found := self._at_or_in(simple.cwd)):
-            return found
+        reason = next((met for use in (*simple.redirects, *simple.paths) if (met := self._met(use, simple))), "")
+        if reason or self._is_elsewhere(simple):
+            return reason
+        if simple.cwd is not None and simple.argv and (reason := self._at_or_in(simple.cwd)):
+            return reason
         words = [word for word in simple.argv[1:] if word]
-        found = next((met for word in words if (met := self._named(word, simple))), "")
-        if not found and simple.name in _SEARCHING and not simple.paths and _reads_below(simple):
-            found = self._around(simple.cwd)
-        return found or self._in_code(simple)
+        reason = next((met for word in words if (met := self._named(word, simple))), "")
+        if not reason and simple.name in _SEARCHING and not simple.paths and _reads_below(simple):
+            reason = self._around(simple.cwd)
+        return reason or self._in_code(simple)
 
     def why_file(self, uses: list[PathUse], texts: tuple[str, ...], reads_below: bool) -> str:
         """Of a file tool: what it is given as a path; `reads_below`: it looks into all files below a directory."""
         for use in uses:
             for place in (use.path, use.resolved):
-                found = self._at_or_in(place) or (self._around(place) if reads_below else "")
-                if found:
-                    return found
+                reason = self._at_or_in(place) or (self._around(place) if reads_below else "")
+                if reason:
+                    return reason
         return next((met for text in texts if (met := self._matched(text))), "")
 
     def _is_elsewhere(self, simple: Simple) -> bool:
@@ -89,12 +89,12 @@ class Never:
     def _at_or_in(self, path: str | None) -> str:
         if path is None:
             return ""
-        return next((said for place, said in self._places if is_within(path, place)), "")
+        return next((reason for place, reason in self._places if is_within(path, place)), "")
 
     def _around(self, path: str | None) -> str:
         if path is None:
             return ""
-        return next((said for place, said in self._places if is_within(place, path)), "")
+        return next((reason for place, reason in self._places if is_within(place, path)), "")
 
     def _met(self, use: PathUse, simple: Simple) -> str:
         """One path: it lies there, or it lies around and all below it is read."""
@@ -102,11 +102,11 @@ class Never:
             return ""
         is_taken = use.mode == DELETE or (_reads_below(simple) and not _is_entered(use, simple))
         for path in (use.path, use.resolved):
-            found = self._at_or_in(path)
-            if not found and (_is_found_file(use, simple) or (is_taken and not use.is_glob)):
-                found = self._around(path)
-            if found:
-                return found
+            reason = self._at_or_in(path)
+            if not reason and (_is_found_file(use, simple) or (is_taken and not use.is_glob)):
+                reason = self._around(path)
+            if reason:
+                return reason
         return self._matched("/".join(use.pattern), simple) if use.is_glob and use.pattern[0] else ""
 
     def _named(self, word: str, simple: Simple) -> str:
@@ -116,13 +116,13 @@ class Never:
         for piece in _pieces(word):
             for directory in self._directories(simple):
                 whole = path_from(directory, piece)
-                found = self._at_or_in(normal_form(whole)) if whole else ""
-                if not found and whole and any(c in piece for c in "*?["):
-                    found = self._matched(whole, simple)
-                if not found and directory != simple.cwd and piece[0] != "/" and _reads_below(simple):
-                    found = self._around(normal_form(whole or "/"))  # tar -C ~ .
-                if found:
-                    return found
+                reason = self._at_or_in(normal_form(whole)) if whole else ""
+                if not reason and whole and any(c in piece for c in "*?["):
+                    reason = self._matched(whole, simple)
+                if not reason and directory != simple.cwd and piece[0] != "/" and _reads_below(simple):
+                    reason = self._around(normal_form(whole or "/"))  # tar -C ~ .
+                if reason:
+                    return reason
         return ""
 
     def _directories(self, simple: Simple) -> list[str | None]:
@@ -140,13 +140,13 @@ class Never:
             return self._at_or_in(normal_form(whole)) if whole[:1] == "/" else ""
         parts = [part for part in whole.split("/") if part and part != "."]
         is_only_name = simple is not None and simple.name in _ONLY_NAMES
-        for place, said in self._places:
+        for place, reason in self._places:
             names = place.split("/")[1:]
             if not all(may_match(part, name) for part, name in zip(parts, names, strict=False)):
                 continue
             is_there = len(parts) > len(names) or (len(parts) == len(names) and not is_only_name)
             if is_there or (simple is not None and len(parts) < len(names) and _reads_below(simple)):
-                return said
+                return reason
         return ""
 
     def _in_code(self, simple: Simple) -> str:
@@ -155,16 +155,16 @@ class Never:
         if "code" not in language.facets:
             return ""
         text = "\n".join([word or "" for word in simple.argv[1:]] + [simple.input])
-        return next((said for spelled, said in self._spelled if _stands_in(spelled, text)), "")
+        return next((reason for spelled, reason in self._spelled if _stands_in(spelled, text)), "")
 
 
 def _pieces(word: str) -> list[str]:
-    found = [word]
+    pieces = [word]
     for mark in _APART:
-        found += [piece for one in found if mark in one for piece in one.split(mark)]
+        pieces += [piece for one in pieces if mark in one for piece in one.split(mark)]
     if word[:1] == "-" and "/" in word:
-        found.append(word[word.index("/") :])
-    return [piece for piece in dict.fromkeys(found) if piece and piece[0] != "-" and " " not in piece]
+        pieces.append(word[word.index("/") :])
+    return [piece for piece in dict.fromkeys(pieces) if piece and piece[0] != "-" and " " not in piece]
 
 
 def _reads_below(simple: Simple) -> bool:
@@ -199,13 +199,13 @@ def _is_key(word: str, simple: Simple) -> bool:
     if not options:
         return False
     plain = word.strip("'\"").lstrip("~")
-    there = [at for at, given in enumerate(simple.argv) if at and given is not None and given.endswith(plain)]
+    there = [at for at, argument in enumerate(simple.argv) if at and argument is not None and argument.endswith(plain)]
     return bool(there) and all(_is_value_of(options, simple.argv, at) for at in there)
 
 
 def _is_value_of(options: tuple[str, ...], argv: tuple[str | None, ...], at: int) -> bool:
-    given, before = argv[at] or "", argv[at - 1]
-    return "any" in options or any(before == f"-{one}" or given.startswith(f"-{one}/") for one in options)
+    value, before = argv[at] or "", argv[at - 1]
+    return "any" in options or any(before == f"-{one}" or value.startswith(f"-{one}/") for one in options)
 
 
 def _stands_in(path: str, text: str) -> bool:

@@ -20,19 +20,19 @@ def match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: "Scope")
     if not uses and rule.mode != "any":
         return None
     globs = scope.globs(rule.operands)
-    found = [
+    outcomes = [
         globs.fit(use.raw) or globs.fit(use.path) or globs.fit(use.resolved)
         for use in uses
         if not use.is_glob or _takes_all(use)
     ]
     if rule.mode != "any":
-        return YES if found and (any if rule.test == "any_match" else all)(found) else None
-    found += [
+        return YES if outcomes and (any if rule.test == "any_match" else all)(outcomes) else None
+    outcomes += [
         globs.fit(word) for word in simple.argv[1:] if word is not None and not any(use.raw == word for use in uses)
     ]
     if rule.test == "all_match":
-        return YES if found and all(found) and None not in simple.argv else None
-    if any(found):
+        return YES if outcomes and all(outcomes) and None not in simple.argv else None
+    if any(outcomes):
         return YES
     return MAYBE if None in simple.argv else None
 

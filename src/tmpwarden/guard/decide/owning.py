@@ -37,7 +37,9 @@ class Names:
     def __init__(self, context: "Context", scratch: str | None) -> None:
         self._context = context
         self._scratch = scratch or ""
-        self._roots = tuple([found for root in context.place.temp_roots if (found := real(root, context.probes.look))])
+        self._roots = tuple(
+            [real_root for root in context.place.temp_roots if (real_root := real(root, context.probes.look))]
+        )
         self._states: dict[str, str] = {}
         self._spared: set[int] = set()
         self._stated: dict[str, bool] = {}

@@ -65,8 +65,8 @@ def is_known_in_full(simple: Simple, environ: "Mapping[bytes, bytes]") -> bool:
     known = program(simple.name or "")
     if not known.plain or simple.name in _RUN_RECIPES or any(facet in known.facets for facet in _MORE_THAN_PATHS):
         return False
-    told = (simple.name or "").upper().replace("-", "_")
-    if simple.exported or any(name.decode("utf-8", "replace").startswith(told) for name in environ):
+    prefix = (simple.name or "").upper().replace("-", "_")
+    if simple.exported or any(name.decode("utf-8", "replace").startswith(prefix) for name in environ):
         return False
     letters = {*known.shorts, *known.text("safe"), *known.text("safe_valued")}
     names = {*known.longs, *known.values("safe_long")}

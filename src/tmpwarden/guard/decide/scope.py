@@ -40,13 +40,13 @@ class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
     __slots__ = (
-        "_context", "_globs", "_mounted", "_never", "_paths_of_never", "_roots", "_said", "_scratch", "_untouchable",
+        "_context", "_globs", "_mounted", "_never", "_paths_of_never", "_roots", "_scratch", "_text", "_untouchable",
         "budget", "commands", "holds_mount", "is_plain", "look", "names", "protected", "pushes", "redirect_allows",
         "temp", "tokens", "trusted",
     )  # fmt: skip
 
     def __init__(
-        self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = (), said: str = ""
+        self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = (), text: str = ""
     ) -> None:
         self._context = context
         self._scratch = rules.scratch(context.place.scratch)
@@ -58,7 +58,7 @@ class Scope:
 
             self._never = never.Never(rules.never, context)
         self.budget = budget
-        self._said = said  # what a file tool writes
+        self._text = text  # what a file tool writes
         self.look = context.probes.look
         self.is_plain = context.probes.is_plain
         self.holds_mount = context.probes.holds_mount
@@ -123,16 +123,16 @@ class Scope:
         """Does the call say one of the words that the rule is about: in an argument, a here-document, a new text?"""
         if not rule.mentions:
             return True
-        if not self._said:
+        if not self._text:
             words = [word for simple in self.commands for word in (*simple.argv, simple.input) if word]
-            self._said = "\n".join(words)
-        return any(word in self._said for word in rule.mentions)
+            self._text = "\n".join(words)
+        return any(word in self._text for word in rule.mentions)
 
     def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         """What an allow may rest on: a name in a temp root only while its inode is the one noted."""
         if operands not in self._roots:
-            found = expand(operands, self.tokens, self.look)
-            self._roots[operands] = (*found, *self.names.owned) if "@scratch" in operands else found
+            paths = expand(operands, self.tokens, self.look)
+            self._roots[operands] = (*paths, *self.names.owned) if "@scratch" in operands else paths
         return self._roots[operands]
 
     def pushed_branch(self, cwd: str) -> str:

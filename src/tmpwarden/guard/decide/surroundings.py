@@ -67,27 +67,27 @@ def _why_startup(run: "set[str]", context: "Context") -> str:
     for loaded in context.probes.startup():
         if loaded is None:
             return "what the shell loads before the command cannot be read"
-        found = reason_about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)
-        if found:
-            return found
+        reason = reason_about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)
+        if reason:
+            return reason
     return ""
 
 
 def reason_about(run: "set[str]", facts: "dict[str, str]") -> str:
     """What a start-up file or a snapshot says about these names, or about all: "" if nothing."""
-    told = [facts[name] for name in (_ALL, *sorted(run)) if name in facts]
+    reasons = [facts[name] for name in (_ALL, *sorted(run)) if name in facts]
     odd = [name for name in run if name not in _ODD and not _NAME.issuperset(name)]
-    return told[0] if told else f"{odd[0]} may be something else in the shell" if odd else ""
+    return reasons[0] if reasons else f"{odd[0]} may be something else in the shell" if odd else ""
 
 
 def facts_of(text: str) -> "dict[str, str]":
     """Each name that the text gives another meaning, with the reason; under "" what speaks about all commands."""
     text = "\n".join(_in_force(_unpack(text)))
-    found = [_of_option(text, option) for option in _OPTIONS]
+    reasons = [_of_option(text, option) for option in _OPTIONS]
     flat = text.lower().replace("_", "")
-    found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
-    found += [_of_variable(before, name, after) for name in VARIABLES for before, after in _places(text, name)]
-    about_all = next((why for why in found if why), "")
+    reasons += [_of_option(flat, option) for option in _FLAT_OPTIONS]
+    reasons += [_of_variable(before, name, after) for name in VARIABLES for before, after in _places(text, name)]
+    about_all = next((why for why in reasons if why), "")
     facts = {_ALL: about_all} if about_all else {}
     for line in text.split("\n"):
         if not line.lstrip().startswith("#") and any(mark in line for mark in _DEFINING):
@@ -199,13 +199,13 @@ def _without_functions(text: str) -> "tuple[str, list[tuple[str, str]]]":
         tree = read(text)
     except (Unreadable, RecursionError):
         return text, []
-    rest, found, at = "", [], 0
+    rest, bodies, at = "", [], 0
     for function in sorted(_functions(tree), key=lambda one: one.body.start):
         body = function.body
         rest += text[at : body.start] + "{}"
-        found.append((function.name, text[body.start : body.end]))
+        bodies.append((function.name, text[body.start : body.end]))
         at = body.end
-    return rest + text[at:], found
+    return rest + text[at:], bodies
 
 
 def _functions(node: object) -> "Iterator[Function]":
@@ -243,12 +243,12 @@ def _unpack(text: str) -> "list[str]":
         return [text]
     from binascii import a2b_base64
 
-    found = [text]
+    texts = [text]
     for line in text.split("\n"):
         if "base64 -d" in line and "echo '" in line:
             packed = line.partition("echo '")[2].partition("'")[0]
             try:
-                found.append(a2b_base64(packed, strict_mode=True).decode("utf-8", "replace"))
+                texts.append(a2b_base64(packed, strict_mode=True).decode("utf-8", "replace"))
             except ValueError:
-                found.append("cdable_vars")  # not readable: as if it set an option
-    return found
+                texts.append("cdable_vars")  # not readable: as if it set an option
+    return texts

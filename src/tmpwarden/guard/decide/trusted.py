@@ -138,12 +138,12 @@ def _of_agents() -> "set[str]":
 
 def _named(simple: Simple) -> "list[str]":
     """Words that look like a path elsewhere, also behind `=`, whatever the program makes of them."""
-    found = []
+    paths = []
     for word in simple.argv[1:]:
         for piece in {word or "", (word or "").rpartition("=")[2], (word or "")[2:] if (word or "")[:1] == "-" else ""}:
             if piece[:1] in ("/", "~") or ".." in piece.split("/"):
-                found.append(normal_form(path_from(simple.cwd, piece) or "/"))
-    return [path for path in found if not is_sink(path)]
+                paths.append(normal_form(path_from(simple.cwd, piece) or "/"))
+    return [path for path in paths if not is_sink(path)]
 
 
 def _is_local(simple: Simple) -> bool:
@@ -178,13 +178,13 @@ def _discards(simple: Simple, scope: "Scope") -> bool:
     words = [word or "" for word in simple.argv[1:]]
     if simple.name == "git":
         return any(word in _DISCARDING_OPTIONS for word in words) and words[:1] == ["commit"]
-    gone = [use for use in simple.paths if use.mode == DELETE and not scope.is_of_session(use)]
+    deletions = [use for use in simple.paths if use.mode == DELETE and not scope.is_of_session(use)]
     if simple.name in ("mv", "gmv"):
-        return any(use.is_glob and is_wild(use.pattern[1].rpartition("/")[2]) for use in gone)
+        return any(use.is_glob and is_wild(use.pattern[1].rpartition("/")[2]) for use in deletions)
     is_deep = any(
         word == "--recursive" or (word[:1] == "-" and word[:2] != "--" and "r" in word.lower()) for word in words
     )
-    return any((is_deep or use.is_glob) and not _is_made(use) for use in gone)
+    return any((is_deep or use.is_glob) and not _is_made(use) for use in deletions)
 
 
 def _is_made(use: PathUse) -> bool:

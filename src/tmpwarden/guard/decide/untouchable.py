@@ -43,8 +43,8 @@ class Untouchable:
         parent, slash, name = path.rpartition("/")
         above = real(parent, context.probes.look) if parent else "/"
         whole = real(path, context.probes.look)
-        found = {path, whole or path, f"{above or parent}{slash}{name}" if parent else path}
-        for place in found:
+        paths = {path, whole or path, f"{above or parent}{slash}{name}" if parent else path}
+        for place in paths:
             self._places.append((place, what))
             if is_exact:
                 self._exact.append((place, what))

@@ -40,11 +40,11 @@ def record(state_dir: str, call: ToolCall, decision: Decision, *, now_s: float |
 def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> bool:
     """After the call: did the agent run what it was told? False, and a line in the audit, if it ran its own text."""
     ran = _before(call)
-    told = _read_told(state_dir) if ran else b""
-    if _told(call.session, ran, _ASKED) in told:
+    memory = _read_memory(state_dir) if ran else b""
+    if _line(call.session, ran, _ASKED) in memory:
         _write(state_dir, call, None, Decision("done", "it was asked about, and it ran"), now_s)
         return True
-    if _told(call.session, ran, '"') not in told:
+    if _line(call.session, ran, '"') not in memory:
         return True
     _write(
         state_dir, call, None, Decision("mismatch", "the agent ran its original command, not the rewritten one"), now_s
@@ -128,7 +128,7 @@ def _told_path(state_dir: str) -> str:
     return f"{state_dir}/guard/told"
 
 
-def _told(session: str | None, before: str, rest: str) -> bytes:
+def _line(session: str | None, before: str, rest: str) -> bytes:
     """One line of the memory; without its end it finds every line that starts so."""
     return f"\n{_text(session)} {_text(before)} {rest}".encode()
 
@@ -138,12 +138,12 @@ def _remember(state_dir: str, session: str | None, before: str, rest: str) -> No
     try:
         if posix.fstat(fd).st_size > MAX_TOLD_BYTES:
             posix.ftruncate(fd, 0)
-        posix.write(fd, _told(session, before, rest))
+        posix.write(fd, _line(session, before, rest))
     finally:
         posix.close(fd)
 
 
-def _read_told(state_dir: str) -> bytes:
+def _read_memory(state_dir: str) -> bytes:
     try:
         fd = posix.open(_told_path(state_dir), posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:

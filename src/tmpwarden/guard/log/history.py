@@ -24,28 +24,28 @@ def entries(state_dir: str) -> Iterator[Entry]:
                     yield entry
 
 
-def folded(found: Iterable[Entry]) -> Iterator[Entry]:
+def folded(log: Iterable[Entry]) -> Iterator[Entry]:
     """Each decision with `ran`: the text that ran, None where it did not or was not seen to; what tells so is taken in.
 
     What was passed or allowed ran as it was told, unless a line says that the agent ran its own text.
     """
-    entries = list(found)
+    entries = list(log)
     open_asks: dict[tuple[object, object], Entry] = {}
-    told: dict[tuple[object, object], Entry] = {}
+    latest: dict[tuple[object, object], Entry] = {}
     kept = []
     for entry in entries:
-        said, session, text = entry.get("decision"), entry.get("session"), entry.get("before")
-        if said == "done":
+        decision, session, text = entry.get("decision"), entry.get("session"), entry.get("before")
+        if decision == "done":
             if (asked := open_asks.pop((session, text), None)) is not None:
                 asked["ran"] = text
             continue
         after = entry.get("after") or text
-        entry["ran"] = after if said in ("allow", "pass") else text if said == "mismatch" else None
-        if said == "ask":
+        entry["ran"] = after if decision in ("allow", "pass") else text if decision == "mismatch" else None
+        if decision == "ask":
             open_asks[session, after] = entry
-        elif said == "mismatch" and (session, text) in told:
-            told[session, text]["ran"] = text
-        told[session, text] = entry
+        elif decision == "mismatch" and (session, text) in latest:
+            latest[session, text]["ran"] = text
+        latest[session, text] = entry
         kept.append(entry)
     yield from kept
 
@@ -88,13 +88,13 @@ class Spoken:
 
 def counted(entries: Iterable[Entry]) -> list[Spoken]:
     """Those that hold something back first, then by how often they spoke."""
-    found: dict[tuple[str, str], Spoken] = {}
+    counts: dict[tuple[str, str], Spoken] = {}
     for entry in entries:
-        rule, said = str(entry.get("rule") or ""), str(entry.get("decision"))
-        one = found.setdefault((rule, said), Spoken(rule, said))
+        rule, answer = str(entry.get("rule") or ""), str(entry.get("decision"))
+        one = counts.setdefault((rule, answer), Spoken(rule, answer))
         one.times += 1
-        one.done += said == "ask" and entry.get("ran") is not None
+        one.done += answer == "ask" and entry.get("ran") is not None
         one.last = str(entry.get("time") or "")
         one.example = str(entry.get("before") or "")
     order = {"deny": 0, "ask": 1}
-    return sorted(found.values(), key=lambda one: (order.get(one.said, 2), -one.times, one.rule))
+    return sorted(counts.values(), key=lambda one: (order.get(one.said, 2), -one.times, one.rule))

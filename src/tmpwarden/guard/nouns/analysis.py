@@ -57,7 +57,7 @@ class Simple:
         doubts: tuple[str, ...] = (),
         span: tuple[int, int] = (-1, -1),
         text: str = "",
-        given: str = "",
+        input_text: str = "",
         exported: frozenset[str] = frozenset(),
     ) -> None:
         self.argv = argv  # after unwrapping; empty: only assignments or redirects
@@ -71,7 +71,7 @@ class Simple:
         self.exported = exported  # variables that the line hands on to it
         self.span = span
         self.text = text
-        self.input = given  # the here-document or here-string on its input, as it is written
+        self.input = input_text  # the here-document or here-string on its input, as it is written
 
 
 class Analysis:

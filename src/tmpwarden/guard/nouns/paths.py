@@ -72,17 +72,19 @@ def uses(field: Field, offset: int, mode: str, cwds: tuple[str | None, ...], loo
     if field.stem is None:
         return [PathUse(raw, None, mode, span=span)]
     path = field.stem[offset:]
-    found = []
+    path_uses = []
     for cwd in cwds if not path.startswith("/") else (None,):
         full = path_from(cwd, path)
         if full is None:
-            found.append(PathUse(raw, None, mode, span=span))
+            path_uses.append(PathUse(raw, None, mode, span=span))
         elif field.pattern_at >= offset:
-            found.append(_pattern_use(raw, full, field.pattern_at - offset + len(full) - len(path), mode, look, span))
+            path_uses.append(
+                _pattern_use(raw, full, field.pattern_at - offset + len(full) - len(path), mode, look, span)
+            )
         else:
             real = resolve_path(full, mode != DELETE and mode != CREATE, look)
-            found.append(PathUse(raw, normal_form(full), mode, resolved=real, span=span))
-    return found
+            path_uses.append(PathUse(raw, normal_form(full), mode, resolved=real, span=span))
+    return path_uses
 
 
 def _pattern_use(raw: str, full: str, at: int, mode: str, look: Look, span: tuple[int, int]) -> PathUse:
@@ -134,12 +136,12 @@ def landing(use: PathUse) -> str | None:
 
 def expand(roots: tuple[str, ...], tokens: dict[str, tuple[str, ...]], look: Look) -> tuple[str, ...]:
     """`@scratch`, `@project`, `.`, `~` and plain paths as real directories. The whole disk is no root."""
-    found: list[str] = []
+    paths: list[str] = []
     for root in roots:
         head, slash, rest = root.partition("/")
         for base in tokens.get(head, (root,) if root.startswith("/") else ()):
             whole = base if root.startswith("/") else base + slash + rest
             resolved = real(whole, look)
             if resolved is not None and resolved not in ("/", ""):
-                found.append(resolved)
-    return tuple(found)
+                paths.append(resolved)
+    return tuple(paths)

@@ -32,9 +32,9 @@ def rare(name: str, known: Program, fields: list[Field]) -> list[Argument]:
     return reader(known, fields) if reader is not None else _written_by_name(by_row(PATHS, fields), fields)
 
 
-def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argument]:
+def _written_by_name(paths: list[Argument], fields: list[Field]) -> list[Argument]:
     """-o FILE and --output FILE are written, by any program; what stands behind `new` or `create` is made."""
-    by_field = {id(argument.field): argument for argument in found}
+    by_field = {id(argument.field): argument for argument in paths}
     is_making = False
     for at, field in enumerate(fields):
         text = field.text or ""
@@ -48,7 +48,7 @@ def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argumen
         argument = by_field.get(id(target))
         if argument is not None and argument.mode == ANY and (text != "-o" or "/" in (target.stem or "")):
             argument.mode = WRITE
-    return found
+    return paths
 
 
 def _is_making(word: str) -> bool:
@@ -73,8 +73,8 @@ def _archiver(known: Program, fields: list[Field]) -> list[Argument]:
     command = (plain[0].text or "") if plain else ""
     if command[:1] in ("x", "e"):
         last = plain[-1] if len(plain) > 2 and (plain[-1].stem or "").endswith("/") else None
-        target = [] if parsed.found else [Argument(last or Field(".", None), 0, WRITE)]
-        return parsed.found + target + [Argument(field, 0, READ) for field in plain[1:2]]
+        target = [] if parsed.paths else [Argument(last or Field(".", None), 0, WRITE)]
+        return parsed.paths + target + [Argument(field, 0, READ) for field in plain[1:2]]
     mode = READ if command[:1] in ("l", "t", "p", "") else WRITE
     return [Argument(field, 0, mode) for field in plain[1:2]] + [Argument(field, 0, READ) for field in plain[2:]]
 
@@ -82,13 +82,13 @@ def _archiver(known: Program, fields: list[Field]) -> list[Argument]:
 def _zip(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
     sources = DELETE if parsed.has("m", "move") else READ
-    return parsed.found + [Argument(field, 0, WRITE if not at else sources) for at, field in enumerate(parsed.plain)]
+    return parsed.paths + [Argument(field, 0, WRITE if not at else sources) for at, field in enumerate(parsed.plain)]
 
 
 def _split(known: Program, fields: list[Field]) -> list[Argument]:
     """split FILE PREFIX; without a prefix it writes here."""
     parsed = parse(known, fields)
-    plain, run = parsed.plain, [one for one in parsed.found if one.mode == CODE]
+    plain, run = parsed.plain, [one for one in parsed.paths if one.mode == CODE]
     target = plain[1] if len(plain) > 1 else Field(".", None)
     if run:
         return run + [Argument(field, 0, READ) for field in plain[:1]]
@@ -108,13 +108,13 @@ def _rclone(known: Program, fields: list[Field]) -> list[Argument]:
     command = (fields[1].text or "") if len(fields) > 1 else ""
     plain = parse(PATHS, fields[1:]).plain
     if command in _RCLONE_DELETES:
-        found = [Argument(field, 0, DELETE) for field in plain]
+        paths = [Argument(field, 0, DELETE) for field in plain]
     elif command in _RCLONE_COPIES:
         source = DELETE if command.startswith("move") else READ
-        found = [Argument(field, 0, WRITE if field is plain[-1] else source) for field in plain]
+        paths = [Argument(field, 0, WRITE if field is plain[-1] else source) for field in plain]
     else:
-        found = [Argument(field, 0, READ) for field in plain]
-    return [argument for argument in found if not is_on_a_host(argument.field)]
+        paths = [Argument(field, 0, READ) for field in plain]
+    return [argument for argument in paths if not is_on_a_host(argument.field)]
 
 
 def _sqlite3(known: Program, fields: list[Field]) -> list[Argument]:
@@ -125,7 +125,7 @@ def _sqlite3(known: Program, fields: list[Field]) -> list[Argument]:
     is_readonly = any(field.text in ("-readonly", "--readonly") for field in fields)
     mode = READ if is_readonly or (statements and asks) else WRITE if statements else ANY
     files = [_without_scheme(field) for field in parsed.plain[:1]]
-    return [Argument(field, 0, mode) for field in files] + parsed.found
+    return [Argument(field, 0, mode) for field in files] + parsed.paths
 
 
 def _without_scheme(field: Field) -> Field:
@@ -148,9 +148,9 @@ def _archive_module(known: Program, fields: list[Field]) -> list[Argument]:
 def _ssh_keygen(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
     if parsed.has("l", "y", "F", "H", "e", "B"):
-        for argument in parsed.found:
+        for argument in parsed.paths:
             argument.mode = READ
-    return parsed.found
+    return parsed.paths
 
 
 RARE_READERS = {
@@ -164,30 +164,30 @@ def arguments(name: str, fields: list[Field]) -> list[Argument]:
     known = program("python" if name.startswith("python3") else name)
     reads = known.text("reads")
     if reads in READERS:
-        found = READERS[reads](known, fields)
+        paths = READERS[reads](known, fields)
     elif "remote" in known.facets:
         return []
     elif known.plain and not reads and "runs" not in known.facets:
-        found = _by_row(known, fields)
-        found = _written_by_name(found, fields) if known.plain == "any" else found
+        paths = _by_row(known, fields)
+        paths = _written_by_name(paths, fields) if known.plain == "any" else paths
     else:
         # every hook pays for each module
 
         return rare(name, known, fields) + at_files(fields)
-    return found + at_files(fields) if "at_files" in known.facets else found
+    return paths + at_files(fields) if "at_files" in known.facets else paths
 
 
 def _by_row(known: Program, fields: list[Field]) -> list[Argument]:
-    found = by_row(known, fields)
+    paths = by_row(known, fields)
     in_place = "in_place" in known.facets
     if "writes" not in known.facets and "spares" not in known.facets and not in_place:
-        return found
+        return paths
     parsed = parse(known, fields)
     is_written = len(parsed.plain) == 1 if in_place else _rewrites(known, parsed)
-    for argument in found:
+    for argument in paths:
         if (any(argument.field is field for field in parsed.plain) and not in_place) or is_written:
             argument.mode = WRITE if is_written else READ
-    return found
+    return paths
 
 
 def _rewrites(known: Program, parsed: Parsed) -> bool:
@@ -203,8 +203,8 @@ def _rewrites(known: Program, parsed: Parsed) -> bool:
 def _install(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
     if parsed.has("d", "directory"):
-        return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
-    return parsed.found + copy_arguments("copied", parsed)
+        return parsed.paths + [Argument(field, 0, CREATE) for field in parsed.plain]
+    return parsed.paths + copy_arguments("copied", parsed)
 
 
 def _tee(known: Program, fields: list[Field]) -> list[Argument]:
@@ -214,134 +214,134 @@ def _tee(known: Program, fields: list[Field]) -> list[Argument]:
 
 
 def _sed(known: Program, fields: list[Field]) -> list[Argument]:
-    given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
-    parsed = parse(known, given)
+    plain_fields = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
+    parsed = parse(known, plain_fields)
     in_place = parsed.has("i", "in-place")
     if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
         parsed.plain.pop(0)
     files = plain_arguments(known.plain, parsed)
     for argument in files:
         argument.mode = WRITE if in_place else READ
-    return parsed.found + files
+    return parsed.paths + files
 
 
 def _awk(known: Program, fields: list[Field]) -> list[Argument]:
     in_place = any(field.text in ("inplace", "-iinplace") for field in fields)
-    found = by_row(known, fields)
+    paths = by_row(known, fields)
     if in_place:
-        for argument in found:
+        for argument in paths:
             argument.mode = WRITE
-    return found
+    return paths
 
 
 def _dd(known: Program, fields: list[Field]) -> list[Argument]:
-    found = []
+    paths = []
     for field in fields[1:]:
         text = field.stem
         if text is None:
-            found.append(Argument(field, 0, WRITE))
+            paths.append(Argument(field, 0, WRITE))
         elif text.startswith(("of=", "if=")):
-            found.append(Argument(field, 3, WRITE if text[0] == "o" else READ))
-    return found
+            paths.append(Argument(field, 3, WRITE if text[0] == "o" else READ))
+    return paths
 
 
 def _tar(known: Program, fields: list[Field]) -> list[Argument]:
     first = fields[1] if len(fields) > 1 else None
-    given = fields
+    dashed_fields = fields
     if first is not None and first.text and not first.text.startswith("-"):  # tar xzf file
         dashed = Field("-" + first.text, None)
-        given = [fields[0], dashed, *fields[2:]]
-    parsed = parse(known, given)
+        dashed_fields = [fields[0], dashed, *fields[2:]]
+    parsed = parse(known, dashed_fields)
     flags = parsed.flags
     extracts = "x" in flags or parsed.has("extract", "get")
     creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("create", "append"))
-    for argument in parsed.found:
+    for argument in parsed.paths:
         if argument.field is parsed.into:
             argument.mode = WRITE if extracts else READ
         elif argument.mode == ANY:
             argument.mode = WRITE if creates else READ
             argument.is_glued = argument.is_glued and (argument.field.stem or "")[argument.offset - 1] != "f"
-    _tar_actions(fields, parsed.found)
+    _tar_actions(fields, parsed.paths)
     if creates:
         sources = DELETE if parsed.has("remove-files") else READ
-        return parsed.found + [Argument(field, 0, sources) for field in parsed.plain]
+        return parsed.paths + [Argument(field, 0, sources) for field in parsed.plain]
     if extracts and ("P" in flags or parsed.has("absolute-names")):
-        parsed.found.append(Argument(Field(None, None), 0, WRITE))  # the archive says where
+        parsed.paths.append(Argument(Field(None, None), 0, WRITE))  # the archive says where
     elif extracts and parsed.into is None and "O" not in flags:
-        parsed.found.append(Argument(Field(".", None), 0, WRITE))
-    return parsed.found
+        parsed.paths.append(Argument(Field(".", None), 0, WRITE))
+    return parsed.paths
 
 
-def _tar_actions(fields: list[Field], found: list[Argument]) -> None:
+def _tar_actions(fields: list[Field], paths: list[Argument]) -> None:
     """--checkpoint-action=exec=CODE."""
     for field in fields:
         text = field.text or ""
         if text.startswith("--checkpoint-a") and "exec=" in text:
-            found.append(Argument(Field(text.partition("exec=")[2], None), 0, CODE))
+            paths.append(Argument(Field(text.partition("exec=")[2], None), 0, CODE))
 
 
 def at_files(fields: list[Field]) -> list[Argument]:
     """@FILE and name=@FILE, as curl, gh and compilers read them."""
-    found = []
+    paths = []
     for field in fields[1:]:
         text = field.stem or ""
         at = 0 if text.startswith("@/") else text.find("=@/") + 1
         if (at or text.startswith("@/")) and ";" not in text:
-            found.append(Argument(field, at + 1, READ))
-    return found
+            paths.append(Argument(field, at + 1, READ))
+    return paths
 
 
 def _gh(known: Program, fields: list[Field]) -> list[Argument]:
     """Its words are text, but for what is uploaded."""
-    found = by_row(known, fields)
+    paths = by_row(known, fields)
     if [field.text for field in fields[1:3]] in (["release", "upload"], ["gist", "create"]):
         plain = parse(program("gh:gist:create"), fields).plain[2:]
-        found += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
-    return found
+        paths += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
+    return paths
 
 
 def _jq(known: Program, fields: list[Field]) -> list[Argument]:
     """--arg and its kin take two values."""
-    found, kept, at = [], fields[:1], 1
+    paths, kept, at = [], fields[:1], 1
     while at < len(fields):
         text = fields[at].text
         if text in ("--arg", "--argjson", "--slurpfile", "--rawfile"):
-            found += [Argument(field, 0, READ) for field in fields[at + 2 : at + 3] if text.endswith("file")]
+            paths += [Argument(field, 0, READ) for field in fields[at + 2 : at + 3] if text.endswith("file")]
             at += 3
         else:
             kept.append(fields[at])
             at += 1
-    return found + by_row(known, kept)
+    return paths + by_row(known, kept)
 
 
 def _test(known: Program, fields: list[Field]) -> list[Argument]:
     """What -f and its kin look at; the operands of = are no paths."""
-    found = []
+    paths = []
     for at, field in enumerate(fields):
         if field.text in FILE_TESTS and at + 1 < len(fields) and fields[at + 1].text != "]":
-            found.append(Argument(fields[at + 1], 0, READ))
+            paths.append(Argument(fields[at + 1], 0, READ))
         elif field.text in FILE_COMPARISONS and 1 < at < len(fields) - 1:
-            found += [Argument(fields[at - 1], 0, READ), Argument(fields[at + 1], 0, READ)]
-    return found
+            paths += [Argument(fields[at - 1], 0, READ), Argument(fields[at + 1], 0, READ)]
+    return paths
 
 
 def _perl(known: Program, fields: list[Field]) -> list[Argument]:
     """-i edits in place."""
     parsed = parse(known, fields)
     mode = WRITE if "i" in parsed.flags else READ
-    return parsed.found + [Argument(field, 0, mode) for field in parsed.plain]
+    return parsed.paths + [Argument(field, 0, mode) for field in parsed.plain]
 
 
 def _rsync(known: Program, fields: list[Field]) -> list[Argument]:
-    found = _scp(known, fields)
+    paths = _scp(known, fields)
     if _is_dry(fields):
-        for argument in found:
+        for argument in paths:
             argument.mode = READ if argument.mode != CODE else CODE
-        return found
+        return paths
     if any((field.text or "").startswith("--remove-s") for field in fields):
-        for argument in found:
+        for argument in paths:
             argument.mode = DELETE if argument.mode == READ else argument.mode
-    return found
+    return paths
 
 
 def _is_dry(fields: list[Field]) -> bool:
@@ -366,13 +366,13 @@ def _mktemp(known: Program, fields: list[Field]) -> list[Argument]:
         if (field.stem or "").startswith("--tmpdir="):
             parsed.take("path_written", field, 9)
     goes_to_tmp = parsed.has("t", "p", "tmpdir")
-    return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
+    return parsed.paths + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
 
 
 def _scp(known: Program, fields: list[Field]) -> list[Argument]:
     """host:path is a path of that host."""
-    found = by_row(known, fields)
-    return [argument for argument in found if not is_on_a_host(argument.field)]
+    paths = by_row(known, fields)
+    return [argument for argument in paths if not is_on_a_host(argument.field)]
 
 
 READERS = {

@@ -87,7 +87,7 @@ class GitInvocation:
             takes = option(parsed, fields[at], text, follower)
             if parsed.moves is not None:
                 self.moves.append(_rest(*parsed.moves))
-            for argument in parsed.found:
+            for argument in parsed.paths:
                 self.tree = _rest(argument.field, argument.offset)
                 self.arguments.append(Argument(argument.field, argument.offset, READ))
             if text.startswith("-c"):
@@ -112,7 +112,7 @@ class GitInvocation:
     def _command(self, command: str, fields: list[Field]) -> None:
         known = program(f"git:{command}") if is_known(f"git:{command}") else _OTHERS
         parsed = parse(known, fields)
-        for argument in parsed.found:
+        for argument in parsed.paths:
             if argument.mode == "code":
                 self.code.append(_rest(argument.field, argument.offset))
             else:
@@ -120,7 +120,7 @@ class GitInvocation:
         self._plain(command, known, parsed, fields)
         changes = self._changes(command, parsed)
         self.is_global = changes and command == "config" and parsed.has("global", "system")
-        for argument in parsed.found if changes and command == "config" else ():
+        for argument in parsed.paths if changes and command == "config" else ():
             argument.mode = WRITE  # --file
         if changes and not self.is_global:
             self.arguments.append(Argument(self.tree or Field(".", None), 0, WRITE))
@@ -171,10 +171,10 @@ class GitInvocation:
         """Does it change the tree or its history?"""
         if command in _READING or command in ("init", "worktree") or (command == "clone" and len(parsed.plain) > 1):
             return False
-        telling = _TELLING.get(command)
-        if telling is None:
+        row = _TELLING.get(command)
+        if row is None:
             return True
-        options, words = telling
+        options, words = row
         first = parsed.plain[0].text if parsed.plain else None
         if first is None:
             return bool(parsed.plain) or not (command in _NAMELESS or parsed.has(*options.split()))

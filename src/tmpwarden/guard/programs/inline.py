@@ -48,7 +48,7 @@ def told_by_awk(program: str) -> list[Argument] | None:
     """The files that print > FILE writes, and what print | COMMAND runs; None where neither can be read."""
     if "system" in program or "@" in program or "|&" in program:
         return None
-    found: list[Argument] = []
+    paths: list[Argument] = []
     prints, nested, at = False, 0, 0
     while at < len(program):
         c = program[at]
@@ -75,10 +75,10 @@ def told_by_awk(program: str) -> list[Argument] | None:
             field = Field(text if is_whole else None, None)
             if not is_whole:  # "out/" $1 ".txt"
                 field.stem, field.pattern_at = text + "?", len(text)
-            found.append(Argument(field, 0, CODE if c == "|" else WRITE))
+            paths.append(Argument(field, 0, CODE if c == "|" else WRITE))
             prints = False
         at += 2 if program.startswith("||", at) else 1
-    return found
+    return paths
 
 
 def _string_end(program: str, opening: int) -> int:

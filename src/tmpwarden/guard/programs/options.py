@@ -29,12 +29,12 @@ class Argument:
 class Parsed:
     """Plain arguments and options, apart."""
 
-    __slots__ = ("flags", "found", "into", "known", "moves", "names", "plain", "replaces_first")
+    __slots__ = ("flags", "into", "known", "moves", "names", "paths", "plain", "replaces_first")
 
     def __init__(self, known: Program) -> None:
         self.known = known
         self.plain: list[Field] = []
-        self.found: list[Argument] = []
+        self.paths: list[Argument] = []
         self.flags = ""  # letters of all short options
         self.names: list[str] = []  # of all long options
         self.into: Field | None = None  # cp -t
@@ -44,7 +44,7 @@ class Parsed:
     def has(self, *options: str) -> bool:
         """Is any of these options given, a long one by its beginning at least?"""
         return any(option in self.flags for option in options if len(option) == 1) or any(
-            option.startswith(given) for given in self.names for option in options if len(option) > 1
+            option.startswith(name) for name in self.names for option in options if len(option) > 1
         )
 
     def take(self, kind: str, field: Field, offset: int, is_glued: bool = False) -> None:
@@ -55,13 +55,13 @@ class Parsed:
         elif kind == "path_entered":
             self.moves = (field, offset)
         if kind in OPTION_MODES and field.text != "-":
-            self.found.append(Argument(field, offset, OPTION_MODES[kind], is_glued))
+            self.paths.append(Argument(field, offset, OPTION_MODES[kind], is_glued))
 
 
 def by_row(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
-    found = parsed.found + plain_arguments(known.plain, parsed)
-    return [*found, Argument(Field(".", None), 0, WRITE)] if _writes_here(parsed) else found
+    paths = parsed.paths + plain_arguments(known.plain, parsed)
+    return [*paths, Argument(Field(".", None), 0, WRITE)] if _writes_here(parsed) else paths
 
 
 def _writes_here(parsed: Parsed) -> bool:

@@ -161,7 +161,7 @@ def uses_of_other_code(
         return None
     if any(word in words for word in re.findall(r"[A-Za-z_]\w*", code)):
         return None
-    return _told(language, code, places)
+    return _paths_of(language, code, places)
 
 
 def _hides(language: str, code: str) -> bool:
@@ -189,9 +189,9 @@ def _hides_in_script(code: str) -> bool:
         return True  # a comment could stand between a dot and its name
     if _REQUIRED.search(_IMPORTED.sub("", code)) or _MODULE_AS_VALUE.search(code):
         return True
-    for found in _SUBSCRIPT.finditer(code):
-        word = re.search(r"(\w*)\s*$", code[: found.start()])
-        if not (word and word[1] in _KEYWORDS) and not _KNOWN_SUBSCRIPT.match(found[1]):
+    for match in _SUBSCRIPT.finditer(code):
+        word = re.search(r"(\w*)\s*$", code[: match.start()])
+        if not (word and word[1] in _KEYWORDS) and not _KNOWN_SUBSCRIPT.match(match[1]):
             return True
     for name in {name for pair in _MODULE.findall(code) for name in pair if name} | {
         "process",
@@ -208,8 +208,8 @@ def _hides_in_script(code: str) -> bool:
     return False
 
 
-def _told(language: str, code: str, places: Places) -> list[Argument] | None:
-    found: list[Argument] = []
+def _paths_of(language: str, code: str, places: Places) -> list[Argument] | None:
+    paths: list[Argument] = []
     taken: set[int] = set()  # where the strings begin that a call has accounted for
     strings = {match.start(): match for match in _STRING.finditer(code)}
     for match in (_PERL_CALL if language == "perl" else _CALL).finditer(code):
@@ -218,20 +218,20 @@ def _told(language: str, code: str, places: Places) -> list[Argument] | None:
         is_parted_by_blanks = language == "ghc"
         arguments = [strings.get(match.end() + 1)] if is_parted_by_blanks else _arguments(code, match.end(), strings)
         if name in _OPENING or (last == "open" and "open" in _OPENING and language in ("perl", "ruby", "julia")):
-            if not _tell_opened(language, arguments, found, taken):
+            if not _tell_opened(language, arguments, paths, taken):
                 return None
         elif name in _COPYING or (last in _COPYING and language in _SCRIPTS):
             if len(arguments) < 2 or None in arguments[:2]:
                 return None
-            _note(found, taken, arguments[0], DELETE if "rename" in name else "read")
-            _note(found, taken, arguments[1], WRITE)
+            _note(paths, taken, arguments[0], DELETE if "rename" in name else "read")
+            _note(paths, taken, arguments[1], WRITE)
         elif name in _WRITING or (last in _WRITING and language in _SCRIPTS and last not in ("write", "touch")):
             if not (language in _SCRIPTS and name in ("write", "process.stdout.write")) and not (
                 language == "lua" and last == "write"
             ):
                 if not arguments or arguments[0] is None:
                     return None
-                _note(found, taken, arguments[0], WRITE)
+                _note(paths, taken, arguments[0], WRITE)
         elif name in _SECOND and language in ("Rscript", "R"):
             if name in ("cat", "save"):
                 if re.search(r"\bfile\s*=", code):
@@ -239,17 +239,17 @@ def _told(language: str, code: str, places: Places) -> list[Argument] | None:
             elif len(arguments) < 2 or arguments[1] is None:
                 return None
             else:
-                _note(found, taken, arguments[1], WRITE)
+                _note(paths, taken, arguments[1], WRITE)
     for start, string in strings.items():
         text = string[1] or string[2] or string[3] or ""
         name = _callee(code, start, strings)
         if start not in taken and is_outside(text, places) and name not in _READING:
-            found.append(Argument(Field(text, None), 0, WRITE))
+            paths.append(Argument(Field(text, None), 0, WRITE))
     if re.search(r"homedir\(\)|Dir\.home|Path\.home|\$HOME|HOME['\"\]]", code) and re.search(
         r"(?i)write|append|mkdir|save", code
     ):
         return None
-    return found
+    return paths
 
 
 def _callee(code: str, at: int, strings: dict[int, re.Match[str]]) -> str:
@@ -268,8 +268,8 @@ def _callee(code: str, at: int, strings: dict[int, re.Match[str]]) -> str:
         elif c == "(" or (c in ";\n" and not nested):
             break
     head = code[: at + (at == 0 or code[at] != "(")]
-    found = _CALLEE.search(head) if code[at : at + 1] == "(" else re.match(r"[\s;]*([\w.!?:>-]+)", code[at:])
-    return found[1].rpartition(".")[2].rpartition(":")[2].rpartition(">")[2] if found else ""
+    callee = _CALLEE.search(head) if code[at : at + 1] == "(" else re.match(r"[\s;]*([\w.!?:>-]+)", code[at:])
+    return callee[1].rpartition(".")[2].rpartition(":")[2].rpartition(">")[2] if callee else ""
 
 
 def _arguments(code: str, at: int, strings: dict[int, re.Match[str]]) -> list[re.Match[str] | None]:
@@ -278,7 +278,7 @@ def _arguments(code: str, at: int, strings: dict[int, re.Match[str]]) -> list[re
     at += len(rest) - len(rest.lstrip())
     if code[at : at + 1] == "(":
         at += 1
-    found: list[re.Match[str] | None] = []
+    strings_of: list[re.Match[str] | None] = []
     nested, start = 0, at
     while at <= len(code):
         c = code[at : at + 1]
@@ -293,14 +293,14 @@ def _arguments(code: str, at: int, strings: dict[int, re.Match[str]]) -> list[re
             or (c in (";", "\n") and nested == 0)
             or (c == "," and nested == 0)
         ):
-            found.append(_as_string(code, start, at, strings))
+            strings_of.append(_as_string(code, start, at, strings))
             if c != ",":
                 break
             start = at + 1
         elif c in (")", "]", "}"):
             nested -= 1
         at += 1
-    return found
+    return strings_of
 
 
 def _as_string(code: str, start: int, end: int, strings: dict[int, re.Match[str]]) -> re.Match[str] | None:
@@ -314,13 +314,13 @@ def _as_string(code: str, start: int, end: int, strings: dict[int, re.Match[str]
     return match if is_text and code[match.end() : end].strip() in ("", "do |f|", "do") else None
 
 
-def _note(found: list[Argument], taken: set[int], string: re.Match[str] | None, mode: str) -> None:
+def _note(paths: list[Argument], taken: set[int], string: re.Match[str] | None, mode: str) -> None:
     if string is not None:
         taken.add(string.start())
-        found.append(Argument(Field(string[1] or string[2] or "", None), 0, mode))
+        paths.append(Argument(Field(string[1] or string[2] or "", None), 0, mode))
 
 
-def _tell_opened(language: str, arguments: list[re.Match[str] | None], found: list[Argument], taken: set[int]) -> bool:
+def _tell_opened(language: str, arguments: list[re.Match[str] | None], paths: list[Argument], taken: set[int]) -> bool:
     """False: it may write what nobody can tell."""
     texts = [None if one is None else one[1] or one[2] or "" for one in arguments]
     if language == "perl":
@@ -332,7 +332,7 @@ def _tell_opened(language: str, arguments: list[re.Match[str] | None], found: li
         if mode.lstrip()[:1] == "<" and "+" not in mode:
             return True
         if mode.lstrip()[:1] == ">" and texts[2] is not None:
-            _note(found, taken, arguments[2], WRITE)
+            _note(paths, taken, arguments[2], WRITE)
             return True
         return False
     mode = texts[1] if len(texts) > 1 else "r"
@@ -341,7 +341,7 @@ def _tell_opened(language: str, arguments: list[re.Match[str] | None], found: li
     if any(letter in mode for letter in "wacx+"):
         if not texts or texts[0] is None:
             return False
-        _note(found, taken, arguments[0], WRITE)
+        _note(paths, taken, arguments[0], WRITE)
     elif texts[:1] and (texts[0] or "").startswith("|"):
         return False
     return True

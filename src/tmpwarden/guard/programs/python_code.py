@@ -88,7 +88,7 @@ def uses_of_python(code: str, places: Places) -> list[Argument] | None:
         return None
     try:
         tree = compile(code, "<line>", "exec", _ONLY_TREE, dont_inherit=True)
-        return _Reader(tree, places).told()
+        return _Reader(tree, places).read()
     except (_HiddenError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -179,8 +179,8 @@ class _Names:
             self._give(target.elts[0], None)
             self._give_each(target.elts[1], inner[0])
         elif _is(target, "Tuple") and name == "zip" and len(inner) == len(target.elts):
-            for one, given in zip(target.elts, inner, strict=True):
-                self._give_each(one, given)
+            for one, value in zip(target.elts, inner, strict=True):
+                self._give_each(one, value)
         elif _is(target, "Tuple") and name == "walk" and inner:
             for at, one in enumerate(target.elts):
                 self._give(one, source if not at else None)
@@ -218,8 +218,8 @@ class _Values:
         try:
             if node is None or self.depth > _MAX_DEPTH:
                 return None
-            found = self._values_of(node, type(node).__name__)
-            return None if found is None or len(found) > _MAX_VALUES else found
+            values = self._values_of(node, type(node).__name__)
+            return None if values is None or len(values) > _MAX_VALUES else values
         finally:
             self.depth -= 1
 
@@ -231,8 +231,8 @@ class _Values:
         if kind == "FormattedValue":
             return self.of(node.value)
         if kind == "Name":
-            given = self.names.bound.get(node.id)
-            return _union([self.of(one) for one in given]) if given else None
+            nodes = self.names.bound.get(node.id)
+            return _union([self.of(one) for one in nodes]) if nodes else None
         if kind in ("List", "Tuple", "Set"):
             return _union([self.of(one) for one in node.elts]) if node.elts else None
         if kind == "IfExp":
@@ -347,11 +347,11 @@ class _Reader:
         self.places = places
         self.names = _Names()
         self.values = _Values(self.names, places)
-        self.found: list[Argument] = []
+        self.paths: list[Argument] = []
         self.called = {id(node.func) for node in self.nodes if _is(node, "Call")}
         self.asked = {id(node.value) for node in self.nodes if _is(node, "Attribute")}
 
-    def told(self) -> list[Argument]:
+    def read(self) -> list[Argument]:
         for node in self.nodes:
             self.names.bind(node)
         if any(name in ("open", "getattr", "vars", "str") for name in (*self.names.bound, *self.names.modules)):
@@ -364,7 +364,7 @@ class _Reader:
                 self._look_at_attribute(node)
             elif kind == "Call":
                 self._look_at_call(node)
-        return self.found
+        return self.paths
 
     def _look_at_name(self, node: Node) -> None:
         name = self.names.name_of(node)
@@ -465,8 +465,8 @@ class _Reader:
 
     def _is_tree(self, node: Node) -> bool:
         """Of XML: its write() takes the name of a file."""
-        given = self.names.bound.get(node.id, []) if _is(node, "Name") else [node]
-        return any(_is(one, "Call") and self.names.name_of(one.func) in ("parse", "ElementTree") for one in given)
+        nodes = self.names.bound.get(node.id, []) if _is(node, "Name") else [node]
+        return any(_is(one, "Call") and self.names.name_of(one.func) in ("parse", "ElementTree") for one in nodes)
 
     def _look_at_reach(self, name: str, call: Node) -> None:
         """getattr(x, "name") is x.name; any other way may reach anything."""
@@ -476,10 +476,10 @@ class _Reader:
             if not call.args or module in _KEPT or module == "sys":
                 raise _HiddenError
             return
-        told: Node = call.args[1] if len(call.args) > 1 else None
-        if not _is(told, "Constant") or not isinstance(told.value, str) or module in _KEPT or module == "sys":
+        constant: Node = call.args[1] if len(call.args) > 1 else None
+        if not _is(constant, "Constant") or not isinstance(constant.value, str) or module in _KEPT or module == "sys":
             raise _HiddenError
-        attribute = told.value
+        attribute = constant.value
         if attribute in _HIDING | _DELETING | _RUNNING | _INNER or self._writes(attribute) or attribute[:2] == "__":
             raise _HiddenError
 
@@ -511,15 +511,15 @@ class _Reader:
 
     def _look_at_program(self, name: str, call: Node) -> None:
         """The words of a list are known as those of a line are. A string is read by another shell, or by none."""
-        given: Node = call.args[0] if call.args else None
+        words_node: Node = call.args[0] if call.args else None
         if (
-            not _is(given, "List", "Tuple")
-            or not given.elts
+            not _is(words_node, "List", "Tuple")
+            or not words_node.elts
             or any(one.arg in ("executable", None) for one in call.keywords)
         ):
             raise _HiddenError
         words = []
-        for element in given.elts:
+        for element in words_node.elts:
             values = [] if _is(element, "Starred") else self.values.of(element) or []
             if len(values) != 1 or values[0].text is None:
                 raise _HiddenError
@@ -529,7 +529,7 @@ class _Reader:
             if len(values) != 1 or values[0].text is None:
                 raise _HiddenError
             words = ["cd", quoted(values[0].text), "&&", *words]
-        self.found.append(Argument(Field(" ".join(words), None), 0, CODE))
+        self.paths.append(Argument(Field(" ".join(words), None), 0, CODE))
 
     def _is_of_files(self, name: str, module: str, call: Node) -> bool:
         """str.replace takes two texts, DataFrame.rename no plain argument."""
@@ -561,7 +561,7 @@ class _Reader:
                 self._note(mode, field)
 
     def _note(self, mode: str, field: Field) -> None:
-        self.found.append(Argument(field, 0, mode))
+        self.paths.append(Argument(field, 0, mode))
 
 
 def _named(call: Node, *keys: str) -> list[Node]:
@@ -580,8 +580,8 @@ def _is_stream(node: Node) -> bool:
 
 def _is_made_by(names: _Names, node: Node) -> bool:
     """f.name of a temporary file; of a path that is only its last part."""
-    given = names.bound.get(node.id, []) if _is(node, "Name") else [node]
-    return all(_is(one, "Call") and names.name_of(one.func) in _TEMPORARY for one in given)
+    nodes = names.bound.get(node.id, []) if _is(node, "Name") else [node]
+    return all(_is(one, "Call") and names.name_of(one.func) in _TEMPORARY for one in nodes)
 
 
 def _are_plain(nodes: list[Node]) -> bool:
@@ -593,12 +593,12 @@ def _are_plain(nodes: list[Node]) -> bool:
 
 
 def _union(all_of: list[list[Field] | None]) -> list[Field] | None:
-    found: list[Field] = []
+    union: list[Field] = []
     for one in all_of:
         if one is None:
             return None
-        found += one
-    return found
+        union += one
+    return union
 
 
 def _joined(parts: list[list[Field] | None]) -> list[Field] | None:
@@ -644,8 +644,8 @@ def _below(base: list[Field] | None, names_there: list[Field] | None) -> list[Fi
 
 
 def _up_to(field: Field, mark: str) -> Field:
-    head, found, _ = (field.stem or "").partition(mark)
-    return _open_ended(Field(head, None)) if found else field
+    head, separator, _ = (field.stem or "").partition(mark)
+    return _open_ended(Field(head, None)) if separator else field
 
 
 def _pattern(field: Field) -> Field:

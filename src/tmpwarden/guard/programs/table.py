@@ -115,11 +115,11 @@ _NOBODY_KNOWS = Program()
 
 def program(name: str) -> Program:
     """What is known about a program; one without anything if that is nothing."""
-    found = _seen.get(name)
-    if found is None:
+    known = _seen.get(name)
+    if known is None:
         at = NAMES.get(name)
-        found = _seen[name] = _NOBODY_KNOWS if at is None else Program(*ROWS[at])
-    return found
+        known = _seen[name] = _NOBODY_KNOWS if at is None else Program(*ROWS[at])
+    return known
 
 
 def has(name: str | None, facet: str) -> bool:

@@ -66,11 +66,11 @@ def _may_speak(row: dict[str, list[list[str]]], name: str, quiet: tuple[str, ...
 
 def _named(rules: Rules) -> list[str]:
     """What must stand in a line, or in its directory, for a rule about names to speak."""
-    found = set()
+    fragments = set()
     for rule in rules.rules:
         if rule.test in _BY_NAME:
-            found |= {_fragment(glob) for glob in rule.operands if glob[0] != "!"}
-    return sorted(found)
+            fragments |= {_fragment(glob) for glob in rule.operands if glob[0] != "!"}
+    return sorted(fragments)
 
 
 def _fragment(glob: str) -> str:

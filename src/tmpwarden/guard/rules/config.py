@@ -75,23 +75,23 @@ def preset_names() -> tuple[str, ...]:
 
 def preset_sources(names: tuple[str, ...]) -> list[Source]:
     """The files behind these names, each once, behind those that it extends: `destructive` is all of its packs."""
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for name in names:
-        _add(name, found)
-    return list(found.values())
+        _add(name, sources)
+    return list(sources.values())
 
 
-def _add(name: str, found: dict[str, Source]) -> None:
-    if name == NO_PRESET or name in found:
+def _add(name: str, sources: dict[str, Source]) -> None:
+    if name == NO_PRESET or name in sources:
         return
     source = read(os.path.join(PRESETS_DIR, f"{name}.toml"), name)
-    told = source.document.get("pack")
-    if isinstance(told, dict) and "labels" in told:
-        source = replace(source, name=str(told["labels"]))  # its rules were in that pack before
+    pack = source.document.get("pack")
+    if isinstance(pack, dict) and "labels" in pack:
+        source = replace(source, name=str(pack["labels"]))  # its rules were in that pack before
     base = source.document.get("extends", [])
     for below in base if isinstance(base, list) else [base]:
-        _add(str(below), found)
-    found[name] = source
+        _add(str(below), sources)
+    sources[name] = source
 
 
 def chosen(files: list[Source]) -> tuple[tuple[str, ...], list[Mistake]]:
@@ -204,11 +204,11 @@ def _may_trust(source: Source) -> bool:
 
 def outside_rules(decision: str) -> list[Rule]:
     """`[guard] outside`: whatever is written, removed or appended to anywhere else."""
-    said = {"operands": _OUTSIDE, "description": _IS_OUTSIDE, "alternative": "write to the project or to $TMPDIR"}
+    fields = {"operands": _OUTSIDE, "description": _IS_OUTSIDE, "alternative": "write to the project or to $TMPDIR"}
     return [
-        Rule("arguments", decision, "guard:outside", patterns=("*",), test="any_outside", mode="write", **said),  # type: ignore[arg-type]
-        Rule("redirects", decision, "guard:outside", test="outside", mode="write", **said),  # type: ignore[arg-type]
-        Rule("files", decision, "guard:outside", test="outside", mode="write", **said),  # type: ignore[arg-type]
+        Rule("arguments", decision, "guard:outside", patterns=("*",), test="any_outside", mode="write", **fields),  # type: ignore[arg-type]
+        Rule("redirects", decision, "guard:outside", test="outside", mode="write", **fields),  # type: ignore[arg-type]
+        Rule("files", decision, "guard:outside", test="outside", mode="write", **fields),  # type: ignore[arg-type]
     ]
 
 
@@ -224,15 +224,15 @@ def _never(source: Source, guard: dict[str, object], mistakes: list[Mistake]) ->
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         mistakes.append(source.mistake(f"guard.{_NEVER}", "must be a list of paths"))
         return ()
-    found = []
+    paths = []
     for index, path in enumerate(value):
         plain = path.rstrip("/")
         if not plain.startswith(("/", "~/")) or any(c in plain for c in "*?[") or "/../" in f"{plain}/":
             words = "must be one path, absolute or below ~, such as ~/.ssh; all below it is meant"
             mistakes.append(source.mistake(f"guard.{_NEVER}[{index}]", words))
         else:
-            found.append(plain)
-    return tuple(found)
+            paths.append(plain)
+    return tuple(paths)
 
 
 def hosts_alone(loaded: Loaded) -> Loaded | None:

@@ -46,10 +46,10 @@ _ABOVE_OURS = ("~/.config", "~/.local", "~/.local/state", "~/.local/share")
 
 def spelled(operands: tuple[str, ...]) -> tuple[str, ...]:
     """The operands with both words replaced by the globs of every agent that we know."""
-    found: list[str] = []
+    spellings: list[str] = []
     for operand in operands:
-        found += _WORDS[operand]() if operand in _WORDS else [operand]
-    return tuple(dict.fromkeys(found))
+        spellings += _WORDS[operand]() if operand in _WORDS else [operand]
+    return tuple(dict.fromkeys(spellings))
 
 
 def _settings() -> list[str]:
@@ -161,20 +161,22 @@ def structured_rule(table: Table, kind: str) -> Rule | None:
     fields = table.fields((*own, *tests, "mode", "decision", "description", "alternative", "mentions", *PROOF))
     if table.wrong and not fields:
         return None
-    given = [test for test in tests if test in fields]
-    if len(given) != 1:
-        table.fail("", f"needs exactly one of {', '.join(tests)}" + (f", has {' and '.join(given)}" if given else ""))
+    present = [test for test in tests if test in fields]
+    if len(present) != 1:
+        table.fail(
+            "", f"needs exactly one of {', '.join(tests)}" + (f", has {' and '.join(present)}" if present else "")
+        )
         return None
-    operands = table.texts(fields, given[0])
+    operands = table.texts(fields, present[0])
     operands = spelled(operands)
-    if given[0] in _ROOT_TESTS:
-        _check_roots(table, given[0], operands)
+    if present[0] in _ROOT_TESTS:
+        _check_roots(table, present[0], operands)
     rule = Rule(
         kind,
         _decision(table, fields, (ALLOW, ASK, DENY)),
         table.label,
         patterns=_patterns(table, fields) if kind == "arguments" else (),
-        test=given[0],
+        test=present[0],
         operands=operands,
         mode=_mode(table, fields),
         mentions=table.texts(fields, "mentions") if "mentions" in fields else (),
@@ -288,11 +290,11 @@ def programs_of(row: Row) -> tuple[str, ...]:
 
 def by_program(rows: list[Row]) -> dict[str, list[int]]:
     """Which rows are about which program."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         for name in programs_of(row):
-            found.setdefault(name, []).append(at)
-    return found
+            numbers.setdefault(name, []).append(at)
+    return numbers
 
 
 def wild_of(rows: list[Row]) -> tuple[str, ...]:
@@ -302,13 +304,13 @@ def wild_of(rows: list[Row]) -> tuple[str, ...]:
 
 def _commands(table: Table, fields: dict[str, object]) -> list[list[str]]:
     """`docker|podman volume rm|prune`: words, each with its spellings; a list where the words differ in number."""
-    found = [text.split() for text in table.texts(fields, "command")] if "command" in fields else []
-    if not found:
+    commands = [text.split() for text in table.texts(fields, "command")] if "command" in fields else []
+    if not commands:
         table.fail("", "needs a command")
-    for words in found:
+    for words in commands:
         if any(name in ("", "*") or "/" in name for name in words[0].split("|")):
             table.fail("command", f"{words[0]!r} must name programs, without a directory")
-    return found
+    return commands
 
 
 def _ask_or_deny(table: Table, fields: dict[str, object]) -> str:

@@ -159,10 +159,10 @@ def is_prefix(words: "tuple[str, ...]", simple: Simple) -> str | None:
         at = _next(simple.argv, at, word, valued)
         if at >= len(simple.argv):
             return None
-        found = simple.argv[at]
-        if found is None:
+        argument = simple.argv[at]
+        if argument is None:
             return MAYBE
-        if not matches(word, found):
+        if not matches(word, argument):
             return None
         at += 1
     return YES
@@ -174,8 +174,8 @@ def _next(argv: "tuple[str | None, ...]", at: int, word: str, valued: "tuple[str
         there = [i for i in range(at, len(argv)) if argv[i] is None or matches(word, argv[i] or "")]
         return there[0] if there else len(argv)
     while at < len(argv):
-        found = argv[at]
-        if found is None or not found.startswith("-"):
+        argument = argv[at]
+        if argument is None or not argument.startswith("-"):
             return at
-        at += 2 if found in valued else 1
+        at += 2 if argument in valued else 1
     return at

@@ -96,13 +96,13 @@ class _Automaton:
 
     def closure(self, nodes: frozenset[int], before: str, after: str) -> frozenset[int]:
         """All that is reached without a character, between what came and what comes."""
-        found, todo = set(nodes), list(nodes)
+        reach, todo = set(nodes), list(nodes)
         while todo:
             node = todo.pop()
             ahead = [*self.free[node], *(end for anchor, end in self.anchors[node] if _holds(anchor, before, after))]
-            todo += [end for end in ahead if end not in found]
-            found.update(ahead)
-        return frozenset(found)
+            todo += [end for end in ahead if end not in reach]
+            reach.update(ahead)
+        return frozenset(reach)
 
 
 _NAMES = {

@@ -119,15 +119,15 @@ class Rules:
         """The rows about a program: most lines never need them, so they are taken apart only here, and once."""
         if name is None or not self.commands:
             return []
-        found = self._met.get(name)
-        if found is None:
+        rows_of_name = self._met.get(name)
+        if rows_of_name is None:
             numbers = set(self.commands.get(name, ()))
             for pattern in self.wild:
                 if matches(pattern, name):
                     numbers.update(self.commands[pattern])
             rows = [decode_object(self.rows[at]) for at in sorted(numbers)]
-            found = self._met[name] = [row for row in rows if row is not None]
-        return found
+            rows_of_name = self._met[name] = [row for row in rows if row is not None]
+        return rows_of_name
 
     def rules_about_tools(self) -> "list[Rule]":
         return [rule for rule in self.rules if rule.kind == "tools"]

@@ -30,13 +30,13 @@ def _expand(atoms: list[Atom], depth: int) -> list[list[Atom]] | None:
     opening = -1
     for at, (c, _) in enumerate(atoms):
         if c == "{":
-            found = _alternatives(atoms, at)
-            if found is not None:
+            group = _alternatives(atoms, at)
+            if group is not None:
                 opening = at
                 break
     if opening < 0:
         return [atoms]
-    alternatives, closing = found  # type: ignore[misc]
+    alternatives, closing = group  # type: ignore[misc]
     tails = _expand(atoms[closing + 1 :], depth + 1)
     if tails is None:
         return None
@@ -52,20 +52,20 @@ def _expand(atoms: list[Atom], depth: int) -> list[list[Atom]] | None:
 def _alternatives(atoms: list[Atom], opening: int) -> tuple[list[list[Atom]], int] | None:
     """What stands between the commas of the brace that opens here, and where it closes; None if it is no brace."""
     nested, start = 0, opening + 1
-    found: list[list[Atom]] = []
+    choices: list[list[Atom]] = []
     for at in range(opening + 1, len(atoms)):
         c = atoms[at][0]
         if c == "{":
             nested += 1
         elif c == "," and nested == 0:
-            found.append(atoms[start:at])
+            choices.append(atoms[start:at])
             start = at + 1
         elif c == "}":
             if nested:
                 nested -= 1
                 continue
-            if found:
-                return [*found, atoms[start:at]], at
+            if choices:
+                return [*choices, atoms[start:at]], at
             steps = _range("".join([c or "\0" for c, _ in atoms[start:at]]))
             return None if steps is None else (steps, at)
     return None

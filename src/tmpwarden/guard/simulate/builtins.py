@@ -146,9 +146,9 @@ def read_names(shell: Shell, call: Invocation, state: State) -> Ways:
     if call.fields[0].text == "read" and len(plain) == 1 and shell.before and not call.redirects and call.body is None:
         from .listing import list_names  # rare, and every hook pays for each module
 
-        found = list_names(shell.before)
-        if found is not None and len(found) == 1:
-            values[plain[0]] = as_value(found[0])  # git ls-files '*.orig' | while read -r f
+        listing = list_names(shell.before)
+        if listing is not None and len(listing) == 1:
+            values[plain[0]] = as_value(listing[0])  # git ls-files '*.orig' | while read -r f
             state = state.doubting("which names are listed is not known")
     after = state.assigning(values)
     return after, after
@@ -182,8 +182,8 @@ def unset_names(shell: Shell, call: Invocation, state: State) -> Ways:
         return state.forgetting(), state.forgetting()
     after = state.copy()
     if "-f" not in texts:
-        gone = UNKNOWN if shell.locals or state.frozen else Value("")
-        values = {name: gone if name == text else UNKNOWN for text in texts for name in _names(text or "")[:1]}
+        nothing = UNKNOWN if shell.locals or state.frozen else Value("")
+        values = {name: nothing if name == text else UNKNOWN for text in texts for name in _names(text or "")[:1]}
         after = state.assigning(values).copy()
     if "-v" not in texts:
         after.functions = {name: body for name, body in state.functions.items() if name not in texts}

@@ -41,15 +41,15 @@ def refuse_text(shell: Shell, text: str | None) -> None:
 
 def names_in(text: str) -> list[str]:
     """The names of variables in a formula."""
-    found, name = [], ""
+    variables, name = [], ""
     for c in text + " ":
         if c.isalnum() or c == "_":
             name += c
         else:
             if name and not name[0].isdigit():
-                found.append(name)
+                variables.append(name)
             name = ""
-    return found
+    return variables
 
 
 NUMBERS = frozenset(
@@ -237,8 +237,8 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State, split
         builder.add_stem(part_of, -1)
     elif source.partition(" ")[0] in NUMBERING and "|" not in source:
         builder.add_number()
-    elif not builder.size and (found := _listed(shell.commands[before:], state)) and (len(found) == 1 or splits):
-        for at, field in enumerate(found):
+    elif not builder.size and (fields := _listed(shell.commands[before:], state)) and (len(fields) == 1 or splits):
+        for at, field in enumerate(fields):
             if at:
                 builder.close()
             builder.add_stem(field.stem or "", field.pattern_at)
@@ -359,14 +359,14 @@ def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | Non
         return None
     parsed = parse(program("mktemp"), [Field(word, None) for word in argv])
     template = parsed.plain[0].text or "" if parsed.plain else "tmp.XXXXXXXXXX"
-    told = next((argument.field.text for argument in parsed.found), None)
-    if told is None and (parsed.has("t", "tmpdir") or not parsed.plain):
-        told = shell.variable("TMPDIR", state).text
-    elif told is None:
-        told = "."
-    if not told or ".." in template or "XXX" not in template:
+    directory = next((argument.field.text for argument in parsed.paths), None)
+    if directory is None and (parsed.has("t", "tmpdir") or not parsed.plain):
+        directory = shell.variable("TMPDIR", state).text
+    elif directory is None:
+        directory = "."
+    if not directory or ".." in template or "XXX" not in template:
         return None
-    where = template if template.startswith("/") else f"{told}/{template}"
+    where = template if template.startswith("/") else f"{directory}/{template}"
     return path_from(state.cwds[0], where) if len(state.cwds) == 1 else None
 
 

@@ -38,7 +38,7 @@ def open_files(shell: Shell, node: Node, state: State) -> State:
 
 
 def open_redirects(shell: Shell, redirects: list[Redirect], state: State) -> list[PathUse]:
-    found: list[PathUse] = []
+    uses: list[PathUse] = []
     for redirect in redirects:
         op, target = redirect.op, redirect.target
         if op in ("&>", "&>>") or redirect.fd.startswith("{"):
@@ -59,8 +59,8 @@ def open_redirects(shell: Shell, redirects: list[Redirect], state: State) -> lis
             continue
         mode = READ if op == "<&" else REDIRECT_MODES[op]
         if not is_descriptor(field.text or ""):
-            found += shell.touch(Argument(field, 0, mode), state, "")
-    return found
+            uses += shell.touch(Argument(field, 0, mode), state, "")
+    return uses
 
 
 def look_at_files(shell: Shell, files: list[Word], state: State) -> None:

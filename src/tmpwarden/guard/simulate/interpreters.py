@@ -40,12 +40,12 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
         code = Field(piped, None)
         if not piped:
             return tell(shell, call, state)
-    told = None
+    paths = None
     if code.text is not None and not _is_opened_oddly(name, call.fields):
-        told = uses_of_code(name, code.text, shell, state)
-    if told is None:
+        paths = uses_of_code(name, code.text, shell, state)
+    if paths is None:
         shell.refuse(f"{name} is given code")
-    return _tell_looked_at(shell, call, told or [], state)
+    return _tell_looked_at(shell, call, paths or [], state)
 
 
 def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
@@ -61,10 +61,10 @@ def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways
             path = joined_path(state.cwds[0], field.text) if field.text is not None and len(state.cwds) == 1 else None
             written = text_written_to(shell, None if path is None else normal_form(path))
             if written is not None:
-                told = uses_of_code(name, written, shell, state)
-                if told is None:
+                paths = uses_of_code(name, written, shell, state)
+                if paths is None:
                     shell.refuse(f"{name} is given code")
-                return _tell_looked_at(shell, call, told or [], state)
+                return _tell_looked_at(shell, call, paths or [], state)
             break
     return tell(shell, call, state)
 
@@ -84,11 +84,11 @@ def _is_unread(use: PathUse) -> bool:
     return use.path is None or use.is_glob or use.path.startswith(("/dev/", "/proc/"))
 
 
-def _tell_looked_at(shell: Shell, call: Invocation, told: list[Argument], state: State) -> Ways:
+def _tell_looked_at(shell: Shell, call: Invocation, path_arguments: list[Argument], state: State) -> Ways:
     """The command with the files that its code writes and the programs that it runs. It never earns an allow."""
     doubting = state.doubting(LOOKED_AT)
     paths: list[PathUse] = []
-    for argument in told:
+    for argument in path_arguments:
         if argument.mode == CODE:
             simulate_code(shell, argument.field, child_state(shell, doubting, []), *call.wrappers, call.name)
         else:
@@ -172,7 +172,7 @@ def _has_code_letter(letters_given: str, letters: list[str], known: Program) -> 
 def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
     from ..programs.inline import told_by_awk  # rare, and every hook pays for each module
 
-    told: list[Argument] | None = []
+    paths: list[Argument] | None = []
     for at in range(1, len(call.fields)):
         text = call.fields[at].text
         before = call.fields[at - 1].text or ""
@@ -184,11 +184,11 @@ def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
             continue
         if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
             continue
-        told = None if text is None else told_by_awk(text)
-        if told is None:
+        paths = None if text is None else told_by_awk(text)
+        if paths is None:
             shell.refuse("awk may write files or run programs")
         break
-    return _tell_looked_at(shell, call, told, state) if told else tell(shell, call, state)
+    return _tell_looked_at(shell, call, paths, state) if paths else tell(shell, call, state)
 
 
 def simulate_sed(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -426,12 +426,12 @@ def simulate_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     name = call.name
     known = program(name)
     parsed = parse(known, call.fields)
-    code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
+    code = [value_of(argument) for argument in parsed.paths if argument.mode == CODE]
     if not code and name == "runuser" and parsed.has("u", "user") and parsed.plain:
         return unwrap(shell, "runuser", 1, call, state)
     if not code and known.text("user_shell") == "input":
         shell.refuse(f"what {name} runs is not known")
-    files = [one for one in parsed.found if one.mode != CODE]
+    files = [one for one in parsed.paths if one.mode != CODE]
     if name == "script":
         files += [Argument(field, 0, WRITE) for field in parsed.plain[:1] or [Field("typescript", None)]]
     shell.emit(call, [use for one in files for use in shell.touch(one, state, name)], state)

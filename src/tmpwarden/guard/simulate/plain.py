@@ -75,10 +75,10 @@ def as_one_field(fields: list[Field]) -> Field:
 
 
 def plain(
-    shell: Shell, call: Invocation, state: State, name: str, found: tuple[PathUse, ...] | list[PathUse] = ()
+    shell: Shell, call: Invocation, state: State, name: str, uses: tuple[PathUse, ...] | list[PathUse] = ()
 ) -> list[PathUse]:
     """`found`: paths that were found otherwise."""
-    paths = list(found)
+    paths = list(uses)
     code: list[Argument] = []
     if not (call.is_remote or shell.is_remote):
         for argument in arguments(name, call.fields):

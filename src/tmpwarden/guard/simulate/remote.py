@@ -73,12 +73,12 @@ def _local(shell: Shell, name: str, call: Invocation, state: State) -> list[Path
     """Files of this machine: what is built from, saved to, applied; what a container is given."""
     command = (call.fields[1].text or "") if len(call.fields) > 1 else ""
     row = f"{name}:{command}"
-    found = by_row(program(row), call.fields[1:]) if is_known(row) else []
+    paths = by_row(program(row), call.fields[1:]) if is_known(row) else []
     if command in ("run", "create") and name not in ("kubectl", "oc"):
-        found += _mounts(call.fields)
+        paths += _mounts(call.fields)
     if command in ("run", "compose"):
-        found += _files_in_options(call.fields)
-    return [use for argument in found for use in shell.touch(argument, state, f"{name} {command}")]
+        paths += _files_in_options(call.fields)
+    return [use for argument in paths for use in shell.touch(argument, state, f"{name} {command}")]
 
 
 def _run_remotely(shell: Shell, call: Invocation, name: str, state: State, at: int) -> None:
@@ -102,21 +102,21 @@ def _run_remotely(shell: Shell, call: Invocation, name: str, state: State, at: i
 
 def _files_in_options(fields: list[Field]) -> list[Argument]:
     """--env-file FILE, and compose -f FILE, in front of the image or the subcommand."""
-    telling = ("--env-file", "-f", "--file") if fields[1].text == "compose" else ("--env-file",)
-    found, at = [], 2
+    file_options = ("--env-file", "-f", "--file") if fields[1].text == "compose" else ("--env-file",)
+    files, at = [], 2
     while at + 1 < len(fields) and (fields[at].text or "").startswith("-"):
         text = fields[at].text or ""
-        if text in telling:
-            found.append(Argument(fields[at + 1], 0, "read"))
+        if text in file_options:
+            files.append(Argument(fields[at + 1], 0, "read"))
         at += 1 if text in SWITCHES or "=" in text else 2
-    return found
+    return files
 
 
 def _mounts(fields: list[Field]) -> list[Argument]:
     """-v HOST:PATH: written, as far as we know, if what runs there is known to change files; else any use."""
     names = [(field.text or "").rpartition("/")[2] for field in fields[2:]]
     changes = any(has(name, "changes") or has(name, "shell") for name in names)
-    found = []
+    mounts = []
     for at, field in enumerate(fields):
         before = fields[at - 1].text if at else ""
         text = field.text or ""
@@ -132,5 +132,5 @@ def _mounts(fields: list[Field]) -> list[Argument]:
             continue
         host, _, rest = value.partition(":")
         if host[:1] in ("/", ".", "~") and not rest.endswith((":ro", ":ro,z")) and "readonly" not in text:
-            found.append(Argument(Field(host, None), 0, "write" if changes else "any"))
-    return found
+            mounts.append(Argument(Field(host, None), 0, "write" if changes else "any"))
+    return mounts

@@ -159,17 +159,17 @@ class Shell:
         """Note one path, for the rules and for the rewrite."""
         self.budget.spend(4 + len(self.links))
         field, mode = argument.field, argument.mode
-        found = uses(field, argument.offset, mode, state.cwds, self.look, self.source if self.in_text else "")
-        for use in found:
+        path_uses = uses(field, argument.offset, mode, state.cwds, self.look, self.source if self.in_text else "")
+        for use in path_uses:
             self._unless_linked(use)
         for site in field.sites:
             site.modes.add(mode)
         if self.in_text and field.word is not None and not argument.is_glued:
             site = self.site(field.word, argument.offset, program)
             site.modes.add(mode)
-            for use in found:
+            for use in path_uses:
                 site.paths.add(use.path)
-        return found
+        return path_uses
 
     def _unless_linked(self, use: PathUse) -> None:
         """A link that this very line makes cannot be seen by looking."""
@@ -200,6 +200,6 @@ class Shell:
                 span=(node.start, node.end) if self.in_text else (-1, -1),
                 text=self.source[node.start : node.end],
                 exported=state.exported,
-                given="" if call.body is None else call.body.body or call.body.target.text or "",
+                input_text="" if call.body is None else call.body.body or call.body.target.text or "",
             )
         )

@@ -86,8 +86,8 @@ def later(module: str, name: str) -> Handler:
     """A handler of a room that most lines never enter: it is imported when it is first called."""
 
     def imported(shell: Shell, call: Invocation, state: State) -> Ways:
-        found: Handler = getattr(__import__(f"{__package__}.{module}", None, None, [name]), name)
-        return found(shell, call, state)
+        handler: Handler = getattr(__import__(f"{__package__}.{module}", None, None, [name]), name)
+        return handler(shell, call, state)
 
     return imported
 

@@ -80,11 +80,11 @@ def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
     tell(shell, call, state)
     parsed = parse(program(call.name), call.fields)
     inside = state
-    for argument in parsed.found:
+    for argument in parsed.paths:
         if argument.mode == ANY:  # -C DIRECTORY
             inside = move_shell(shell, [value_of(argument)], inside)
-    told = [argument.field.text for argument in parsed.found if argument.mode == READ]
-    for makefile in told or MAKEFILES:
+    makefiles = [argument.field.text for argument in parsed.paths if argument.mode == READ]
+    for makefile in makefiles or MAKEFILES:
         path = joined_path(inside.cwds[0], makefile or "") if len(inside.cwds) == 1 else None
         written = text_written_to(shell, normal_form(path)) if path is not None else None
         if written is not None:
@@ -128,10 +128,10 @@ def _for_shell(line: str, target: str) -> str:
 
 def simulate_mktemp(shell: Shell, call: Invocation, state: State) -> Ways:
     """A TMPDIR of the line says where the name is made, unless a template or an option does."""
-    told, parsed = state.variables.get("TMPDIR"), parse(program("mktemp"), call.fields)
-    if told is not None and not parsed.found and (not parsed.plain or parsed.has("t", "tmpdir")):
-        place = Field(told.text, None)
-        place.stem, place.pattern_at = told.stem, told.pattern_at
+    variable, parsed = state.variables.get("TMPDIR"), parse(program("mktemp"), call.fields)
+    if variable is not None and not parsed.paths and (not parsed.plain or parsed.has("t", "tmpdir")):
+        place = Field(variable.text, None)
+        place.stem, place.pattern_at = variable.stem, variable.pattern_at
         paths = shell.touch(Argument(place, 0, WRITE), state, "mktemp")
         shell.emit(Invocation(call.node, [], paths, None), [], state)
     return tell(shell, call, state)
@@ -159,25 +159,25 @@ def simulate_settings(shell: Shell, call: Invocation, state: State) -> None:
 def simulate_git(shell: Shell, call: Invocation, state: State) -> Ways:
     from ..programs.git import SOFT, VARIABLES, GitInvocation  # as above
 
-    told = GitInvocation(call.fields)
+    git = GitInvocation(call.fields)
     where = state
-    for field in told.moves:
+    for field in git.moves:
         shell.touch(Argument(field, 0, READ), where, "git")
         where = move_shell(shell, [field], where)
     paths = []
-    for argument in told.arguments:
+    for argument in git.arguments:
         if argument.field.word is None and argument.field.text == ".":
-            paths += _tree(shell, told.command in SOFT, where)
+            paths += _tree(shell, git.command in SOFT, where)
         else:
             paths += shell.touch(argument, where, "git")
-    if told.is_global:
+    if git.is_global:
         paths.append(PathUse("~/.gitconfig", f"{shell.home}/.gitconfig", WRITE, resolved=f"{shell.home}/.gitconfig"))
     shell.emit(call, paths, state)
     if any(name.startswith("GIT_CONFIG") or name == "GIT_EXEC_PATH" for name in state.variables):
         shell.refuse("git is given settings by variables")
-    if told.command == "clone":
+    if git.command == "clone":
         note_links(shell, "git", call, paths)
-    code = told.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]
+    code = git.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]
     for field in code:
         simulate_code(shell, field, child_state(shell, where, []), "git")
     return state, state
@@ -215,8 +215,8 @@ def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
 
 
 def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
-    told = parse(program("screen"), call.fields).found
-    shell.emit(call, [use for one in told for use in shell.touch(one, state, "screen")], state)
+    paths = parse(program("screen"), call.fields).paths
+    shell.emit(call, [use for one in paths for use in shell.touch(one, state, "screen")], state)
     words = _behind_options(program("screen"), call.fields)
     if any(field.text == "-X" for field in call.fields):
         typed = [field for field in words if " " in (field.text or " ")]

@@ -31,7 +31,7 @@ def unwrap(shell: Shell, name: str, at: int, call: Invocation, state: State) -> 
     if at < 0:
         shell.refuse(f"what {name} runs is not known")
         return tell(shell, call, state)
-    code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
+    code = [value_of(argument) for argument in parsed.paths if argument.mode == CODE]
     rest = call.fields[at:]
     if code or known.text("runs") != "words":
         return _as_code(shell, name, code, rest, call, inner_state)
@@ -84,9 +84,9 @@ def _command_at(shell: Shell, name: str, at: int, parsed: Parsed, call: Invocati
     for kind in program(name).values("before"):
         if 0 <= at < len(fields) and not (name == "setarch" and is_known(fields[at].text or "")):  # setarch -R COMMAND
             if kind == "path_written":
-                parsed.found.append(Argument(fields[at], 0, WRITE))
+                parsed.paths.append(Argument(fields[at], 0, WRITE))
             at = past_options(shell, at + 1, parsed, fields) if name == "flock" else at + 1
-    paths = [use for one in parsed.found if one.mode != CODE for use in shell.touch(one, state, name)]
+    paths = [use for one in parsed.paths if one.mode != CODE for use in shell.touch(one, state, name)]
     if paths:
         shell.emit(Invocation(call.node, fields[:1], [], None), paths, state)
     if parsed.moves is not None:
@@ -189,9 +189,9 @@ def simulate_fd(shell: Shell, call: Invocation, state: State) -> Ways:
     is_all = not parsed.has("e", "extension") and (not parsed.plain or parsed.plain[0].text in ("", ".", "*"))
     below = [_below(start, False) for start in starts]
     inner = [field for field in call.fields[at + 1 :] if field.text != ";"]
-    given = [field for field in inner if "{" not in (field.text or "")] + (starts if is_all else []) + below
+    fields = [field for field in inner if "{" not in (field.text or "")] + (starts if is_all else []) + below
     if inner:
-        shell.call(call.inside("fd", given).quiet(), state)
+        shell.call(call.inside("fd", fields).quiet(), state)
     return state, state
 
 
@@ -239,7 +239,7 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
             state = state.assigning({ITEM: as_value(unknown[0])}).exporting([ITEM])
     else:
         inner = [*inner, *unknown]
-    paths = [use for argument in parsed.found for use in shell.touch(argument, state, "xargs")]
+    paths = [use for argument in parsed.paths for use in shell.touch(argument, state, "xargs")]
     shell.emit(call, paths, state)
     within = call.inside("xargs", inner).quiet()
     within.doubts = (*within.doubts, LISTED)
@@ -249,7 +249,7 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
 
 def _piped_names(shell: Shell, parsed: Parsed, call: Invocation) -> list[Field] | None:
     """Only what comes through a pipe, and whole: no file of names, no other separator than a line's end or a NUL."""
-    if parsed.found or call.body is not None or parsed.has("a", "d", "arg-file", "delimiter", "process-slot-var"):
+    if parsed.paths or call.body is not None or parsed.has("a", "d", "arg-file", "delimiter", "process-slot-var"):
         return None
     if any(use.mode == READ for use in call.redirects):
         return None
@@ -290,7 +290,7 @@ def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
             inputs = template[place + 1 :] if field.text == ":::" else inputs
             template = template[:place]
             break
-    shell.emit(call, [use for one in parsed.found for use in shell.touch(one, state, "parallel")], state)
+    shell.emit(call, [use for one in parsed.paths for use in shell.touch(one, state, "parallel")], state)
     code = as_one_field(template) if template else None  # without one, each input is a command
     for value in inputs[:MAX_INPUTS]:
         simulate_code(
