@@ -68,7 +68,11 @@ def _row(what: str, agrees: bool, how: str = "") -> Row:
 
 
 def _machine() -> Iterator[Row]:
-    build, release, arch = libproc.said("kern.osversion"), libproc.said("kern.osproductversion"), os.uname().machine
+    build, release, arch = (
+        libproc.kernel_text("kern.osversion"),
+        libproc.kernel_text("kern.osproductversion"),
+        os.uname().machine,
+    )
     yield "system", "told", f"{release}, build {build}, {arch}, Python {sys.version.split()[0]}"
     yield _row("boot and machine are told", bool(machine.boot_id() and machine.machine_id()))
     costs = []

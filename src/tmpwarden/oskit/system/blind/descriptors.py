@@ -24,8 +24,8 @@ def path_of(fd: int) -> str:
     """Where it is now, as far as that can be proven. Raises OSError."""
     if _GET_PATH is None:
         raise OSError(errno.ENOTSUP, "this system does not tell where an open file lies")
-    told: bytes = fcntl.fcntl(fd, _GET_PATH, bytes(_LONGEST))
-    path = os.fsdecode(told.partition(b"\0")[0])
+    answer: bytes = fcntl.fcntl(fd, _GET_PATH, bytes(_LONGEST))
+    path = os.fsdecode(answer.partition(b"\0")[0])
     if not os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(fd)):
         raise OSError(errno.ESTALE, "it has been moved")
     return path

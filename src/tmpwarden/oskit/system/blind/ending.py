@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .untold import untold
+from .no_answer import no_answer
 
 SURVIVES_FORK = False  # a forked child of ours cannot wait for it
 CAN_FOLLOW = False  # a number alone may name another process by the time we end it
@@ -12,12 +12,12 @@ CAN_FOLLOW = False  # a number alone may name another process by the time we end
 
 def hold(pid: int) -> int:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def send(fd: int, pid: int, number: int) -> None:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def reap(fd: int, pid: int) -> None:

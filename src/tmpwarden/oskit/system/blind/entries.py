@@ -32,8 +32,8 @@ def dated(name: str, dir_fd: int) -> Dated | None:
 
 def born_ns(dir_fd: int, name: str) -> int | None:
     """Nanoseconds since the epoch; None where it is not told, or the entry is gone."""
-    found = dated(name, dir_fd)
-    return found.born_ns if found else None
+    entry = dated(name, dir_fd)
+    return entry.born_ns if entry else None
 
 
 def _born_ns(status: os.stat_result) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....model.answers import NotMeasured
 from ...proc.connections import FarEnd, NoFarEnd
-from .untold import WHY
+from .no_answer import WHY
 
 
 def far_end(pid: int, fd: int) -> NoFarEnd | FarEnd | NotMeasured:

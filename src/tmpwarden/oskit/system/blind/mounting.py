@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ...proc.namespaces import Mount
-from .untold import untold
+from .no_answer import no_answer
 
 BINDS = False  # no directory is mounted elsewhere with the device of what lies around it
 
 
 def mounts(pid: int | str = "self") -> list[Mount]:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def mount_id_of(fd: int) -> int | None:

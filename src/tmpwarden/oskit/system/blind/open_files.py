@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...proc.namespaces import MountTable
 from ...proc.open_files import FileUser, MappedFiles, OpenFile
-from .untold import untold
+from .no_answer import no_answer
 
 
 def open_files(pid: int, roots: Sequence[str], table: MountTable | None) -> Iterator[OpenFile]:
@@ -16,7 +16,7 @@ def open_files(pid: int, roots: Sequence[str], table: MountTable | None) -> Iter
 
 def written_by(pid: int, table: MountTable) -> Iterator[str]:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def written_by_session(session: str) -> Iterator[tuple[str, int]]:
@@ -31,7 +31,7 @@ def users_of(fd: int) -> Iterator[FileUser]:
 
 def taken(pid: int, fd: int) -> int:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def flags_of(fd: int) -> int:

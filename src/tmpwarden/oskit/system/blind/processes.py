@@ -3,47 +3,47 @@
 from __future__ import annotations
 
 from ...proc.procs import Process
-from .untold import untold
+from .no_answer import no_answer
 
 
 def living(pid: int) -> Process | None:
     """Raises OSError: a number alone tells nobody from his successor."""
-    raise untold()
+    raise no_answer()
 
 
 def pids() -> list[int]:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def owner_of(pid: int) -> int | None:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def other_threads(pid: int) -> list[int]:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def numbers_below(pid: int) -> tuple[int, ...] | None:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def arguments(pid: int) -> tuple[bytes, ...]:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def environment(thread: int) -> bytes:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def program(pid: int) -> str:
     """Raises OSError."""
-    raise untold()
+    raise no_answer()
 
 
 def cgroup(pid: int) -> str | None:

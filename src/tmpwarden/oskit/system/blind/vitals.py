@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...proc.vitals import PartlyUnread, ProcessGone, Vitals
-from .untold import WHY
+from .no_answer import WHY
 
 
 def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:

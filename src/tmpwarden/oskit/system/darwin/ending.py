@@ -34,7 +34,7 @@ def hold(pid: int) -> int:
             raise libproc.failed(pid)
         os.set_inheritable(queue, False)
         if _living(pid).unique != before.unique:
-            raise _gone(pid)
+            raise _no_such_process(pid)
     except OSError:
         os.close(queue)
         raise
@@ -43,13 +43,13 @@ def hold(pid: int) -> int:
 
 
 def _living(pid: int) -> processes.Basics:
-    found = processes.basics(pid)
-    if found is None or found.has_ended:
-        raise _gone(pid)
-    return found
+    basics = processes.basics(pid)
+    if basics is None or basics.has_ended:
+        raise _no_such_process(pid)
+    return basics
 
 
-def _gone(pid: int) -> OSError:
+def _no_such_process(pid: int) -> OSError:
     return ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH), f"process {pid}")
 
 
@@ -58,15 +58,15 @@ def send(fd: int, pid: int, number: int) -> None:
     another process change. Raises OSError."""
     import ctypes
 
-    found = _living(pid)
-    if found.unique != _held.get(fd):
-        raise _gone(pid)
+    basics = _living(pid)
+    if basics.unique != _held.get(fd):
+        raise _no_such_process(pid)
     call = getattr(libproc.library(), "proc_signal_with_audittoken", None)
     if call is None:
         os.kill(pid, number)  # of an older macOS, which has only this: the moment since the look is the risk
         return
     token = (ctypes.c_uint32 * at.TOKEN_WORDS)()
-    token[at.TOKEN_PID], token[at.TOKEN_VERSION] = pid, found.version
+    token[at.TOKEN_PID], token[at.TOKEN_VERSION] = pid, basics.version
     refused = call(token, number)
     if refused:
         raise OSError(refused, os.strerror(refused), f"process {pid}")
@@ -80,11 +80,11 @@ def reap(fd: int, pid: int) -> None:
 def progress(pid: int) -> tuple[bool, tuple[bytes, ...]]:
     """Whether it is stopped, and what grows while it gets on; nothing where that cannot be read."""
     try:
-        found = processes.basics(pid)
+        basics = processes.basics(pid)
         task = libproc.info(pid, at.TASK)
     except OSError:
         return False, ()
-    if found is None:
+    if basics is None:
         return False, ()
     spent = task[at.TASK_USER : at.TASK_USER + 16]
-    return found.status == at.STOPPED, (spent, task[at.TASK_SWITCHES : at.TASK_SWITCHES + 4])
+    return basics.status == at.STOPPED, (spent, task[at.TASK_SWITCHES : at.TASK_SWITCHES + 4])

@@ -42,8 +42,8 @@ class Seen:
     def packed(self) -> bytes:
         return marshal.dumps((self.uses, self.processes, self.sessions, self.doubts, self.hidden, self.lost))
 
-    def unpack(self, told: bytes) -> None:
-        self.uses, self.processes, self.sessions, self.doubts, self.hidden, self.lost = marshal.loads(told)
+    def unpack(self, answer: bytes) -> None:
+        self.uses, self.processes, self.sessions, self.doubts, self.hidden, self.lost = marshal.loads(answer)
 
     def tell(self, holders: Holders, variables: tuple[str, ...]) -> None:
         for kind, pid, detail, keys in self.uses:
@@ -52,10 +52,10 @@ class Seen:
                 holders.add(key, use)
         for pid, parent, start, command, is_exiting in self.processes:
             holders.processes[pid] = procs.Process(pid, parent, start, command, is_exiting=is_exiting)
-        found: dict[str, dict[str, tuple[int, ...]]] = {name: {} for name in variables}
+        sessions: dict[str, dict[str, tuple[int, ...]]] = {name: {} for name in variables}
         for name, value, pid in self.sessions:
-            found[name][value] = (*found[name].get(value, ()), pid)
-        holders.sessions = found
+            sessions[name][value] = (*sessions[name].get(value, ()), pid)
+        holders.sessions = sessions
         holders.lost.update(self.lost)
         for why in self.doubts:
             holders.doubt(why)
@@ -100,12 +100,12 @@ class Pass:
 
     def look(self) -> None:
         """Raises OSError: they cannot be listed."""
-        looked: set[int] = set()
+        earlier: set[int] = set()
         for _ in range(_ROUNDS):
-            fresh = set(libproc.pids()) - looked
+            fresh = set(libproc.pids()) - earlier
             if not fresh:
                 break
-            looked |= fresh
+            earlier |= fresh
             for pid in sorted(fresh):
                 self.look_at(pid)
         if self.uses:
@@ -119,13 +119,13 @@ class Pass:
         trouble: OSError | None = None
         for pause in _PAUSES_S:
             try:
-                found = processes.basics(pid)
-                if found is None or found.has_ended:
+                basics = processes.basics(pid)
+                if basics is None or basics.has_ended:
                     self.basics.pop(pid, None)
                     return
-                self.basics[pid] = found
-                if pid not in self.exclude and self.is_readable(found):
-                    self.look_into(found)
+                self.basics[pid] = basics
+                if pid not in self.exclude and self.is_readable(basics):
+                    self.look_into(basics)
                 return
             except PermissionError as error:
                 trouble = error
@@ -136,14 +136,14 @@ class Pass:
         if trouble is not None:
             self.unread[pid] = trouble
 
-    def is_readable(self, found: processes.Basics) -> bool:
+    def is_readable(self, basics: processes.Basics) -> bool:
         """A stranger's is not, and need not be: what is ours alone, he cannot use."""
-        return self.uid in (0, found.uid)
+        return self.uid in (0, basics.uid)
 
-    def look_into(self, found: processes.Basics) -> None:
-        pid, ours = found.pid, found.pid == self.own_pid
+    def look_into(self, basics: processes.Basics) -> None:
+        pid, ours = basics.pid, basics.pid == self.own_pid
         if self.uses:
-            self.note_files(found, ours=ours)
+            self.note_files(basics, ours=ours)
         words, variables = processes.words(pid)
         self.arguments[pid] = words
         if ours:
@@ -159,9 +159,9 @@ class Pass:
             if needle in variables and (session := variable_in(variables, needle)):
                 self.seen.sessions.append((name, session, pid))
 
-    def note_files(self, found: processes.Basics, *, ours: bool) -> None:
-        pid = found.pid
-        working, root = vnodes.places(pid, has_thread_places=bool(found.flags & at.HAS_THREAD_PLACES))
+    def note_files(self, basics: processes.Basics, *, ours: bool) -> None:
+        pid = basics.pid
+        working, root = vnodes.places(pid, has_thread_places=bool(basics.flags & at.HAS_THREAD_PLACES))
         for one in working:
             self.note_file(WitnessKind.WORKING_DIRECTORY, pid, one)
         if root is not None:
@@ -170,11 +170,11 @@ class Pass:
             if not (ours and file.is_open_to_look):
                 self.note_file(WitnessKind.OPEN_FILE, pid, file.vnode, file.number)
         program = libproc.program(pid)
-        told: set[tuple[int, int]] = set()
+        files: set[tuple[int, int]] = set()
         for part in vnodes.mapped(pid, closely=self.closely):
             one = part.vnode
-            if (one.device, one.file) not in told:
-                told.add((one.device, one.file))
+            if (one.device, one.file) not in files:
+                files.add((one.device, one.file))
                 is_program = os.fsdecode(one.path) == program
                 self.note_file(WitnessKind.EXECUTABLE if is_program else WitnessKind.MAPPED_FILE, pid, one)
 
@@ -183,10 +183,10 @@ class Pass:
         for _ in range(_MOVED if number >= 0 else 0):  # moved while we looked: asked again by its number
             if where is not None:
                 break
-            told = libproc.of_descriptor(pid, number, at.FD_VNODE)
-            if told is None:
+            answer = libproc.of_descriptor(pid, number, at.FD_VNODE)
+            if answer is None:
                 return
-            one = vnodes.OpenVnode(number, told).vnode
+            one = vnodes.OpenVnode(number, answer).vnode
             where = self.ways.to(one)
         if where is None:
             device = identities.key_of(one.device, one.file)[0]
@@ -231,10 +231,10 @@ class Pass:
 
     def is_over(self, pid: int) -> bool:
         try:
-            found = processes.basics(pid)
+            basics = processes.basics(pid)
         except OSError:
             return False
-        return found is None or found.has_ended or found.is_exiting
+        return basics is None or basics.has_ended or basics.is_exiting
 
     def doubt_behind(self, one: processes.Basics) -> str:
         """Another user's process that one of ours started (sudo), and containers, into which nobody can look."""
@@ -258,5 +258,5 @@ class Pass:
             return ""
 
     def called(self, pid: int) -> str:
-        found = self.basics.get(pid)
-        return f"process {pid} ({found.name})" if found else f"process {pid}"
+        basics = self.basics.get(pid)
+        return f"process {pid} ({basics.name})" if basics else f"process {pid}"

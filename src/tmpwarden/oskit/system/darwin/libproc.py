@@ -6,7 +6,7 @@ import errno
 import os
 import struct
 
-from ..blind.untold import untold
+from ..blind.no_answer import no_answer
 from . import layouts as at
 
 TYPE_CHECKING = False
@@ -28,9 +28,9 @@ def library() -> CDLL:
         try:
             import ctypes  # 3 ms, which no hook before or after a tool call may pay
 
-            found = ctypes.CDLL(LIBRARY, use_errno=True)
+            lib = ctypes.CDLL(LIBRARY, use_errno=True)
         except (ImportError, OSError):
-            raise untold() from None
+            raise no_answer() from None
         number, pointer, size = ctypes.c_int, ctypes.c_void_p, ctypes.c_int
         for name, arguments in (
             ("proc_listpids", (ctypes.c_uint32, ctypes.c_uint32, pointer, size)),
@@ -40,10 +40,10 @@ def library() -> CDLL:
             ("proc_pidpath", (number, pointer, ctypes.c_uint32)),
         ):
             try:
-                getattr(found, name).argtypes = arguments
+                getattr(lib, name).argtypes = arguments
             except AttributeError:
                 raise OSError(errno.ENOSYS, f"this system has no {name}") from None
-        _loaded = LIBRARY, found
+        _loaded = LIBRARY, lib
     return _loaded[1]
 
 
@@ -77,10 +77,10 @@ def info(pid: int, flavor: int, argument: int = 0) -> bytes:
     size = at.SIZE_OF[flavor]
     buffer = ctypes.create_string_buffer(size)
     ctypes.set_errno(0)
-    got = library().proc_pidinfo(pid, flavor, argument, buffer, size)
-    if got == size:
+    length = library().proc_pidinfo(pid, flavor, argument, buffer, size)
+    if length == size:
         return buffer.raw
-    raise odd("of a process") if got > 0 else failed(pid)
+    raise odd("of a process") if length > 0 else failed(pid)
 
 
 def _listed(ask: object, what: str, entry_size: int, pid: int, room: int = _FIRST_ROOM) -> bytes:
@@ -90,15 +90,15 @@ def _listed(ask: object, what: str, entry_size: int, pid: int, room: int = _FIRS
     while room <= _MOST_ROOM:
         buffer = ctypes.create_string_buffer(room)
         ctypes.set_errno(0)
-        got: int = ask(buffer, room)  # type: ignore[operator]
-        if got <= 0:
+        length: int = ask(buffer, room)  # type: ignore[operator]
+        if length <= 0:
             if ctypes.get_errno():
                 raise failed(pid)
             return b""
-        if got % entry_size:
+        if length % entry_size:
             raise odd(what)
-        if got + entry_size <= room:
-            return buffer.raw[:got]
+        if length + entry_size <= room:
+            return buffer.raw[:length]
         room *= 4
     raise odd(what)
 
@@ -106,10 +106,10 @@ def _listed(ask: object, what: str, entry_size: int, pid: int, room: int = _FIRS
 def pids() -> list[int]:
     """Of all processes but the kernel's own, which is 0. Raises OSError."""
     call = library().proc_listpids
-    told = _listed(lambda buffer, room: call(at.ALL_PIDS, 0, buffer, room), "processes", 4, 0)
-    if not told:
+    answer = _listed(lambda buffer, room: call(at.ALL_PIDS, 0, buffer, room), "processes", 4, 0)
+    if not answer:
         raise odd("processes")  # we are one
-    return [pid for (pid,) in struct.iter_unpack("=i", told) if pid > 0]
+    return [pid for (pid,) in struct.iter_unpack("=i", answer) if pid > 0]
 
 
 def _of(pid: int, flavor: int, what: str, entry_size: int, first_room: int = _FIRST_ROOM) -> bytes:
@@ -119,14 +119,14 @@ def _of(pid: int, flavor: int, what: str, entry_size: int, first_room: int = _FI
 
 def descriptors(pid: int, room: int = _FIRST_ROOM) -> list[tuple[int, int]]:
     """(number, kind) of each; `room`: how many bytes are tried first. Raises OSError."""
-    told = _of(pid, at.LIST_FDS, "descriptors", at.SIZE_OF_ENTRY, room)
-    return [(number, kind) for number, kind in struct.iter_unpack("=iI", told)]
+    answer = _of(pid, at.LIST_FDS, "descriptors", at.SIZE_OF_ENTRY, room)
+    return [(number, kind) for number, kind in struct.iter_unpack("=iI", answer)]
 
 
 def fileports(pid: int) -> list[tuple[int, int]]:
     """(port, kind) of descriptors that lie in a Mach port, in nobody's table. Raises OSError."""
-    told = _of(pid, at.LIST_FILEPORTS, "file ports", at.SIZE_OF_ENTRY)
-    return [(port, kind) for port, kind in struct.iter_unpack("=II", told)]
+    answer = _of(pid, at.LIST_FILEPORTS, "file ports", at.SIZE_OF_ENTRY)
+    return [(port, kind) for port, kind in struct.iter_unpack("=II", answer)]
 
 
 def threads(pid: int) -> list[int]:
@@ -143,10 +143,10 @@ def of_descriptor(pid: int, number: int, flavor: int, *, is_port: bool = False) 
     buffer = ctypes.create_string_buffer(size)
     ctypes.set_errno(0)
     # the number comes before the flavor, otherwise than in the kernel's own call
-    got = call(pid, number, flavor, buffer, size)
-    if got == size:
+    length = call(pid, number, flavor, buffer, size)
+    if length == size:
         return buffer.raw
-    if got > 0:
+    if length > 0:
         raise odd("of a descriptor")
     if ctypes.get_errno() in (errno.EBADF, errno.ENOENT, errno.ENOTSOCK) or (
         is_port and ctypes.get_errno() == errno.EINVAL
@@ -162,17 +162,17 @@ def regions(pid: int, *, closely: bool) -> Iterator[bytes]:
     address = 0
     while True:
         try:
-            told = info(pid, flavor, address)
+            answer = info(pid, flavor, address)
         except OSError as error:
             if error.errno == errno.EINVAL:
                 return
             raise
-        start, size = u64(told, at.REGION_ADDRESS), u64(told, at.REGION_SIZE)
+        start, size = u64(answer, at.REGION_ADDRESS), u64(answer, at.REGION_SIZE)
         if size == 0 or start + size <= address:
             raise odd("of memory")
-        if u32(told, at.VNODE_IN_REGION + at.VNODE_TYPE):
-            yield told
-        elif not closely or told[at.VNODE_IN_REGION + at.PATH_IN_VNODE]:
+        if u32(answer, at.VNODE_IN_REGION + at.VNODE_TYPE):
+            yield answer
+        elif not closely or answer[at.VNODE_IN_REGION + at.PATH_IN_VNODE]:
             # a sandbox refused to look at the file, and the kernel forgets that error (proc_info.c)
             raise OSError(errno.EPERM, "macOS does not tell which file is in its memory", f"process {pid}")
         address = start + size
@@ -194,18 +194,18 @@ def program(pid: int) -> str:
 def words(pid: int) -> tuple[tuple[bytes, ...], bytes | None]:
     """(arguments, variables as a NUL separated text). None: macOS keeps the variables to itself, which it does in
     silence for most of Apple's own programs. Raises OSError; EINVAL may mean that it has ended, or is not for us."""
-    told = _sysctl((at.CTL_KERN, at.KERN_PROCARGS2, pid), _argument_room(), pid)
-    if len(told) < 5:
+    answer = _sysctl((at.CTL_KERN, at.KERN_PROCARGS2, pid), _argument_room(), pid)
+    if len(answer) < 5:
         raise odd("of arguments")
-    (count,) = struct.unpack_from("=i", told)
-    end = told.find(b"\0", 4)
-    path = told[4:end]
-    if count == 1 and told[4:] == path + b"\0\0" + path + b"\0":
+    (count,) = struct.unpack_from("=i", answer)
+    end = answer.find(b"\0", 4)
+    path = answer[4:end]
+    if count == 1 and answer[4:] == path + b"\0\0" + path + b"\0":
         return (path,), None  # a program that may keep all of it to itself (kern_sysctl.c, sysctl_procargs_no_read)
     start = 4 + (len(path) + _FILLED_UP) // _FILLED_UP * _FILLED_UP
-    if end < 0 or told[end:start].strip(b"\0"):
+    if end < 0 or answer[end:start].strip(b"\0"):
         raise odd("of arguments")
-    parts = told[start:].split(b"\0")
+    parts = answer[start:].split(b"\0")
     if count < 0 or count > len(parts):
         raise odd("of arguments")
     arguments, rest = tuple(parts[:count]), parts[count:]
@@ -217,13 +217,13 @@ def words(pid: int) -> tuple[tuple[bytes, ...], bytes | None]:
 def _variables(rest: list[bytes]) -> bytes | None:
     """What stands behind the arguments, up to what belongs to the loader. A program that changed its title (node) left
     NULs there; one without any variables is told apart from one that hides them by what the loader got."""
-    found: list[bytes] = []
+    variables: list[bytes] = []
     for part in rest:
         if part:
-            found.append(part)
-        elif found:
+            variables.append(part)
+        elif variables:
             break
-    return b"\0".join(found) + b"\0" if found else None
+    return b"\0".join(variables) + b"\0" if variables else None
 
 
 _room = 0
@@ -256,26 +256,26 @@ def _sysctl(name: tuple[int, ...], room: int, pid: int) -> bytes:
 def boot_time_s() -> float | None:
     """By the clock of now."""
     try:
-        told = _sysctl((at.CTL_KERN, at.KERN_BOOTTIME), 16, 0)
+        answer = _sysctl((at.CTL_KERN, at.KERN_BOOTTIME), 16, 0)
     except OSError:
         return None
-    if len(told) != 16:
+    if len(answer) != 16:
         return None
-    seconds, micro = struct.unpack("=qi4x", told)
+    seconds, micro = struct.unpack("=qi4x", answer)
     return float(seconds + micro / 1e6)
 
 
 def ignored_signals(pid: int) -> int:
     """As a mask. Raises OSError."""
-    told = _sysctl((at.CTL_KERN, at.KERN_PROC, at.KERN_PROC_PID, pid), at.SIZE_OF_KINFO, pid)
-    if not told:
+    answer = _sysctl((at.CTL_KERN, at.KERN_PROC, at.KERN_PROC_PID, pid), at.SIZE_OF_KINFO, pid)
+    if not answer:
         raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH), f"process {pid}")
-    if len(told) != at.SIZE_OF_KINFO:
+    if len(answer) != at.SIZE_OF_KINFO:
         raise odd("of a process")
-    return u32(told, at.KINFO_IGNORED)
+    return u32(answer, at.KINFO_IGNORED)
 
 
-def said(name: str) -> str | None:
+def kernel_text(name: str) -> str | None:
     """A text that the kernel has under a name, such as kern.osversion; None where it has none."""
     import ctypes
 
@@ -301,36 +301,36 @@ def mounts() -> list[bytes]:
     while room <= 1 << 16:
         buffer = ctypes.create_string_buffer(room * at.SIZE_OF_MOUNT)
         ctypes.set_errno(0)
-        got = call(buffer, ctypes.c_int(len(buffer)), at.DO_NOT_WAIT)
-        if got < 0:
+        count = call(buffer, ctypes.c_int(len(buffer)), at.DO_NOT_WAIT)
+        if count < 0:
             raise failed(0)
-        if got == 0:
+        if count == 0:
             raise odd("of mounts")
-        if got < room:
-            return [buffer.raw[n * at.SIZE_OF_MOUNT : (n + 1) * at.SIZE_OF_MOUNT] for n in range(got)]
+        if count < room:
+            return [buffer.raw[n * at.SIZE_OF_MOUNT : (n + 1) * at.SIZE_OF_MOUNT] for n in range(count)]
         room *= 4
     raise odd("of mounts")
 
 
-def u16(told: bytes, start: int) -> int:
-    return int(struct.unpack_from("=H", told, start)[0])
+def u16(answer: bytes, start: int) -> int:
+    return int(struct.unpack_from("=H", answer, start)[0])
 
 
-def u32(told: bytes, start: int) -> int:
-    return int(struct.unpack_from("=I", told, start)[0])
+def u32(answer: bytes, start: int) -> int:
+    return int(struct.unpack_from("=I", answer, start)[0])
 
 
-def u64(told: bytes, start: int) -> int:
-    return int(struct.unpack_from("=Q", told, start)[0])
+def u64(answer: bytes, start: int) -> int:
+    return int(struct.unpack_from("=Q", answer, start)[0])
 
 
-def i64(told: bytes, start: int) -> int:
-    return int(struct.unpack_from("=q", told, start)[0])
+def i64(answer: bytes, start: int) -> int:
+    return int(struct.unpack_from("=q", answer, start)[0])
 
 
-def text(told: bytes, start: int, size: int) -> bytes:
+def text(answer: bytes, start: int, size: int) -> bytes:
     """Up to the first NUL; all of it is no text: it was cut off."""
-    part = told[start : start + size]
+    part = answer[start : start + size]
     end = part.find(b"\0")
     if end < 0:
         raise odd("of names")

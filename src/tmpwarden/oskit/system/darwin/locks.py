@@ -33,15 +33,15 @@ def _unix_sockets() -> Iterator[tuple[int, int, bytes, bool]]:
     """(process, handle, path it was bound to, whether it listens), of this user's processes. Raises OSError."""
     for pid in libproc.pids():
         try:
-            found = processes.basics(pid)
-            if found is None or found.has_ended or os.geteuid() not in (0, found.uid):
+            basics = processes.basics(pid)
+            if basics is None or basics.has_ended or os.geteuid() not in (0, basics.uid):
                 continue
             for number, kind in libproc.descriptors(pid):
-                told = libproc.of_descriptor(pid, number, at.FD_SOCKET) if kind == at.IS_SOCKET else None
-                if told and libproc.u32(told, at.SOCKET_KIND) == at.IS_UNIX:
-                    path = libproc.text(told, at.SOCKET_PROTOCOL + at.UNIX_PATH, at.UNIX_PATH_SIZE + 1)
-                    handle = libproc.u64(told, at.SOCKET_HANDLE)
-                    options = libproc.u16(told, at.SOCKET_OPTIONS)
+                answer = libproc.of_descriptor(pid, number, at.FD_SOCKET) if kind == at.IS_SOCKET else None
+                if answer and libproc.u32(answer, at.SOCKET_KIND) == at.IS_UNIX:
+                    path = libproc.text(answer, at.SOCKET_PROTOCOL + at.UNIX_PATH, at.UNIX_PATH_SIZE + 1)
+                    handle = libproc.u64(answer, at.SOCKET_HANDLE)
+                    options = libproc.u16(answer, at.SOCKET_OPTIONS)
                     if path:
                         yield pid, handle, path, bool(options & at.ACCEPTS)
         except ProcessLookupError:
@@ -119,10 +119,10 @@ def _asked(dir_fd: int, name: str) -> int:
     try:
         poll = select.poll()
         poll.register(reading, select.POLLIN | select.POLLHUP)
-        said = os.read(reading, _SAID.size) if poll.poll(_ANSWER_S * 1000) else b""
+        answer = os.read(reading, _SAID.size) if poll.poll(_ANSWER_S * 1000) else b""
     finally:
         os.close(reading)
-    if len(said) != _SAID.size:
+    if len(answer) != _SAID.size:
         raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
     forked.reap(child)
-    return int(_SAID.unpack(said)[0])
+    return int(_SAID.unpack(answer)[0])

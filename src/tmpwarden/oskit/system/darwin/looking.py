@@ -59,8 +59,8 @@ def _look_by_child(seen: Seen, variables: tuple[str, ...], exclude: frozenset[in
         os.close(reading)
         mine = Seen()
         try:
-            told = Pass(mine, variables, exclude | {parent}, closely=closely, report=writing)
-            told.look_as(parent)
+            child_pass = Pass(mine, variables, exclude | {parent}, closely=closely, report=writing)
+            child_pass.look_as(parent)
             answer = b"\0" + mine.packed()
         except OSError as error:
             answer = b"!" + str(error.errno or errno.EIO).encode()
@@ -72,7 +72,7 @@ def _look_by_child(seen: Seen, variables: tuple[str, ...], exclude: frozenset[in
     finally:
         os.close(writing)
     try:
-        last, answer = _heard(reading)
+        last, answer = _answer_of(reading)
     finally:
         os.close(reading)
     if answer is None:
@@ -87,21 +87,21 @@ def _look_by_child(seen: Seen, variables: tuple[str, ...], exclude: frozenset[in
     seen.unpack(answer[1:])
 
 
-def _heard(pipe: int) -> tuple[int, bytes | None]:
+def _answer_of(pipe: int) -> tuple[int, bytes | None]:
     """(the last process that was begun, the answer). None: it came no further within the deadline."""
     import select
 
-    poll, said, last = select.poll(), b"", 0
+    poll, data, last = select.poll(), b"", 0
     poll.register(pipe, select.POLLIN | select.POLLHUP)
     while True:
         if not poll.poll(STUCK_S * 1000):
             return last, None
         part = os.read(pipe, 1 << 16)
         if not part:
-            return last, said
-        said += part
-        while said[:1] == b"p" and (end := said.find(b"\n")) >= 0:
-            last, said = int(said[1:end]), said[end + 1 :]
+            return last, data
+        data += part
+        while data[:1] == b"p" and (end := data.find(b"\n")) >= 0:
+            last, data = int(data[1:end]), data[end + 1 :]
 
 
 def _let_go(child: int) -> None:

@@ -12,7 +12,7 @@ _VERSION, _LONGEST = "/System/Library/CoreServices/SystemVersion.plist", 1 << 16
 
 def boot_id() -> str | None:
     """Changes with every boot of the kernel."""
-    return libproc.said("kern.bootsessionuuid")
+    return libproc.kernel_text("kern.bootsessionuuid")
 
 
 def machine_id() -> str | None:
@@ -22,8 +22,8 @@ def machine_id() -> str | None:
         call = libproc.library().gethostuuid
     except (OSError, AttributeError):
         return None
-    told, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(0, 0)
-    return told.raw.hex() if call(told, at_once) == 0 and any(told.raw) else None
+    uuid, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(0, 0)
+    return uuid.raw.hex() if call(uuid, at_once) == 0 and any(uuid.raw) else None
 
 
 def pid_namespace() -> str | None:
@@ -46,5 +46,5 @@ def build() -> str:
     hooks ask before a tool call."""
     kernel = os.uname()
     text = small_files.read_text(_VERSION, _LONGEST)
-    told = text.partition("<key>ProductBuildVersion</key>")[2].partition("<string>")[2].partition("</string>")[0]
-    return f"{told} {kernel.version} {kernel.machine}"
+    version = text.partition("<key>ProductBuildVersion</key>")[2].partition("<string>")[2].partition("</string>")[0]
+    return f"{version} {kernel.version} {kernel.machine}"

@@ -18,12 +18,12 @@ _UNKNOWN_SERVER = "fuse."  # before the name of a file system that is not local:
 
 def mounts(pid: int | str = "self") -> list[Mount]:
     """All of them: every process sees the same. Raises OSError."""
-    found: list[Mount] = []
+    table: list[Mount] = []
     by_point: dict[str, int] = {}
-    for number, told in enumerate(libproc.mounts(), 1):
-        point = os.fsdecode(libproc.text(told, at.MOUNT_POINT, at.LONGEST_PATH))
-        device, flags = libproc.u32(told, at.MOUNT_ID), libproc.u32(told, at.MOUNT_FLAGS)
-        source = os.fsdecode(libproc.text(told, at.MOUNT_SOURCE, at.LONGEST_PATH))
+    for number, entry in enumerate(libproc.mounts(), 1):
+        point = os.fsdecode(libproc.text(entry, at.MOUNT_POINT, at.LONGEST_PATH))
+        device, flags = libproc.u32(entry, at.MOUNT_ID), libproc.u32(entry, at.MOUNT_FLAGS)
+        source = os.fsdecode(libproc.text(entry, at.MOUNT_SOURCE, at.LONGEST_PATH))
         parent = by_point.get(point) or _around(point, by_point)
         one = Mount(
             number=number,
@@ -32,12 +32,12 @@ def mounts(pid: int | str = "self") -> list[Mount]:
             root="/",
             point=point,
             options=_options(flags),
-            filesystem=_kind(told, flags),
+            filesystem=_kind(entry, flags),
             source=source,
         )
-        found.append(one)
+        table.append(one)
         by_point[point] = number
-    return found
+    return table
 
 
 def device_name(device: int) -> str:
@@ -54,8 +54,8 @@ def _around(point: str, by_point: dict[str, int]) -> int:
     return 0
 
 
-def _kind(told: bytes, flags: int) -> str:
-    name = os.fsdecode(libproc.text(told, at.MOUNT_TYPE, at.TYPE_SIZE))
+def _kind(entry: bytes, flags: int) -> str:
+    name = os.fsdecode(libproc.text(entry, at.MOUNT_TYPE, at.TYPE_SIZE))
     return name if flags & at.IS_LOCAL or waits_for_others(name) else _UNKNOWN_SERVER + name
 
 

@@ -53,13 +53,13 @@ def basics(pid: int) -> Basics | None:
 
 def living(pid: int) -> Process | None:
     """That process now, or None if it has ended (as a zombie has: it holds nothing). Raises OSError: not measured."""
-    found = basics(pid)
-    return None if found is None or found.has_ended else as_process(found)
+    process = basics(pid)
+    return None if process is None or process.has_ended else as_process(process)
 
 
-def as_process(found: Basics) -> Process:
+def as_process(process: Basics) -> Process:
     """The unique id is its identity: the kernel gives each process another one, and an exec does not change it."""
-    return Process(found.pid, found.parent, found.unique, found.name, is_exiting=found.is_exiting)
+    return Process(process.pid, process.parent, process.unique, process.name, is_exiting=process.is_exiting)
 
 
 def other_threads(pid: int) -> list[int]:
@@ -74,8 +74,8 @@ def pids() -> list[int]:
 
 def owner_of(pid: int) -> int | None:
     """The effective uid, None if it has ended. Raises OSError: not measured."""
-    found = basics(pid)
-    return None if found is None else found.uid
+    process = basics(pid)
+    return None if process is None else process.uid
 
 
 def numbers_below(pid: int) -> tuple[int, ...] | None:
@@ -90,8 +90,8 @@ def words(pid: int) -> tuple[tuple[bytes, ...], bytes | None]:
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.EIO, errno.ESRCH):
             raise
-    found = living(pid)
-    if found is None or found.is_exiting:
+    process = living(pid)
+    if process is None or process.is_exiting:
         raise ProcessLookupError(errno.ESRCH, "it ends")
     if owner_of(pid) not in (os.geteuid(), None) and os.geteuid() != 0:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
@@ -134,10 +134,10 @@ def boot_time_s() -> float | None:
 def started_s(pid: int, start: int) -> float | None:
     """When it was forked, by the clock of that moment; only its own user is told."""
     try:
-        told = libproc.info(pid, at.BSD)
-        found = basics(pid)
+        answer = libproc.info(pid, at.BSD)
+        process = basics(pid)
     except OSError:
         return None
-    if found is None or found.unique != start:
+    if process is None or process.unique != start:
         return None
-    return libproc.u64(told, at.BSD_START_S) + libproc.u64(told, at.BSD_START_US) / 1e6
+    return libproc.u64(answer, at.BSD_START_S) + libproc.u64(answer, at.BSD_START_US) / 1e6

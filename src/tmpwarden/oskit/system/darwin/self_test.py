@@ -108,12 +108,12 @@ def _seen(place: str, token: str, pid: int) -> str:
         "temp": (WitnessKind.TMPDIR, "an environment that names a temp directory"),
     }
     for name, (kind, words) in wanted.items():
-        found = [use for use in seen.uses if use[1] == pid and everybody.KINDS[use[0]] is kind]
+        uses = [use for use in seen.uses if use[1] == pid and everybody.KINDS[use[0]] is kind]
         here = identities.locate(f"{place}/{name}")
-        if not any(here is not None and here in keys for _, _, _, keys in found):
+        if not any(here is not None and here in keys for _, _, _, keys in uses):
             return f"macOS did not tell that a process of ours has {words}"
-        told = {detail.partition("=")[2] if kind is WitnessKind.TMPDIR else detail for _, _, detail, _ in found}
-        if not any(identities.locate(path) == here for path in told):
+        paths = {detail.partition("=")[2] if kind is WitnessKind.TMPDIR else detail for _, _, detail, _ in uses}
+        if not any(identities.locate(path) == here for path in paths):
             return f"macOS did not tell the right path where a process of ours has {words}"
     untouched = identities.locate(f"{place}/untouched")
     if any(use[1] == pid and untouched in use[3] for use in seen.uses):
@@ -143,8 +143,8 @@ def _ended(queue: int, pid: int) -> str:
 
     if not select.select([queue], [], [], _ENDS_S)[0]:
         return "macOS did not tell that a process of ours has ended"
-    found = processes.basics(pid)
-    return "" if found is None or found.has_ended else "macOS told that a process of ours lives, which has ended"
+    basics = processes.basics(pid)
+    return "" if basics is None or basics.has_ended else "macOS told that a process of ours lives, which has ended"
 
 
 def _reap(pid: int) -> None:

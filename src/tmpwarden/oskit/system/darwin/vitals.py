@@ -16,11 +16,11 @@ def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:
     """Everything that decides about a process, or why it could not be read."""
     parent = None
     try:
-        found = processes.basics(pid)
-        if found is None or found.has_ended:
+        basics = processes.basics(pid)
+        if basics is None or basics.has_ended:
             return ProcessGone(pid)
-        parent = found.parent
-        is_ours = found.uid == os.geteuid()
+        parent = basics.parent
+        is_ours = basics.uid == os.geteuid()
         words, variables = processes.words(pid) if is_ours or os.geteuid() == 0 else ((), b"")
         if variables is None:
             return PartlyUnread(pid, parent, "macOS hides its environment")
@@ -33,10 +33,10 @@ def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:
         terminal = libproc.u32(basic, at.BSD_TERMINAL)
         return Vitals(
             pid=pid,
-            parent=found.parent,
-            start=found.unique,
-            uid=found.uid,
-            name=found.name,
+            parent=basics.parent,
+            start=basics.unique,
+            uid=basics.uid,
+            name=basics.name,
             arguments=tuple(map(os.fsdecode, words)),
             environ=variables if is_ours else b"",
             cwd=cwd,
@@ -61,9 +61,9 @@ def _tick_ns() -> float:
     if not _tick:
         import ctypes
 
-        told = (ctypes.c_uint32 * 2)()
-        got = libproc.library().mach_timebase_info(told)
-        _tick = told[0] / told[1] if got == 0 and told[1] else 1.0
+        fraction = (ctypes.c_uint32 * 2)()
+        status = libproc.library().mach_timebase_info(fraction)
+        _tick = fraction[0] / fraction[1] if status == 0 and fraction[1] else 1.0
     return _tick
 
 

@@ -15,15 +15,15 @@ class Vnode:
 
     __slots__ = ("blocks", "device", "file", "kind", "links", "mode", "path", "size_bytes")
 
-    def __init__(self, told: bytes, start: int) -> None:
-        self.device = libproc.u32(told, start + at.VNODE_DEVICE)
-        self.mode = libproc.u16(told, start + at.VNODE_MODE)
-        self.links = libproc.u16(told, start + at.VNODE_LINKS)
-        self.file = libproc.u64(told, start + at.VNODE_FILE)
-        self.size_bytes = libproc.i64(told, start + at.VNODE_BYTES)
-        self.blocks = libproc.i64(told, start + at.VNODE_BLOCKS)
-        self.kind = libproc.u32(told, start + at.VNODE_TYPE)
-        self.path = libproc.text(told, start + at.PATH_IN_VNODE, at.LONGEST_PATH)
+    def __init__(self, answer: bytes, start: int) -> None:
+        self.device = libproc.u32(answer, start + at.VNODE_DEVICE)
+        self.mode = libproc.u16(answer, start + at.VNODE_MODE)
+        self.links = libproc.u16(answer, start + at.VNODE_LINKS)
+        self.file = libproc.u64(answer, start + at.VNODE_FILE)
+        self.size_bytes = libproc.i64(answer, start + at.VNODE_BYTES)
+        self.blocks = libproc.i64(answer, start + at.VNODE_BLOCKS)
+        self.kind = libproc.u32(answer, start + at.VNODE_TYPE)
+        self.path = libproc.text(answer, start + at.PATH_IN_VNODE, at.LONGEST_PATH)
 
     @property
     def is_there(self) -> bool:
@@ -36,11 +36,11 @@ class OpenVnode:
 
     __slots__ = ("flags", "number", "position", "vnode")
 
-    def __init__(self, number: int, told: bytes) -> None:
+    def __init__(self, number: int, answer: bytes) -> None:
         self.number = number
-        self.flags = libproc.u32(told, at.FILE_FLAGS)
-        self.position = libproc.i64(told, at.FILE_OFFSET)
-        self.vnode = Vnode(told, at.VNODE_IN_FD)
+        self.flags = libproc.u32(answer, at.FILE_FLAGS)
+        self.position = libproc.i64(answer, at.FILE_OFFSET)
+        self.vnode = Vnode(answer, at.VNODE_IN_FD)
 
     @property
     def is_written(self) -> bool:
@@ -55,17 +55,17 @@ class OpenVnode:
 def opened(pid: int) -> Iterator[OpenVnode]:
     """Its files; what was closed meanwhile is left out. Raises OSError."""
     for number, kind in libproc.descriptors(pid):
-        if kind == at.IS_VNODE and (told := libproc.of_descriptor(pid, number, at.FD_VNODE)):
-            yield OpenVnode(number, told)
+        if kind == at.IS_VNODE and (answer := libproc.of_descriptor(pid, number, at.FD_VNODE)):
+            yield OpenVnode(number, answer)
     for port, kind in libproc.fileports(pid):
-        if kind == at.IS_VNODE and (told := libproc.of_descriptor(pid, port, at.FD_VNODE, is_port=True)):
-            yield OpenVnode(-1, told)
+        if kind == at.IS_VNODE and (answer := libproc.of_descriptor(pid, port, at.FD_VNODE, is_port=True)):
+            yield OpenVnode(-1, answer)
 
 
 def places(pid: int, *, has_thread_places: bool) -> tuple[list[Vnode], Vnode | None]:
     """(working directories of it and its threads, its root where that is another). Raises OSError."""
-    told = libproc.info(pid, at.PLACES)
-    working, root = [Vnode(told, 0)], Vnode(told, at.ROOT_IN_PLACES)
+    answer = libproc.info(pid, at.PLACES)
+    working, root = [Vnode(answer, 0)], Vnode(answer, at.ROOT_IN_PLACES)
     if has_thread_places:
         for handle in libproc.threads(pid):
             try:
@@ -80,13 +80,13 @@ class Mapped:
 
     __slots__ = ("is_written", "vnode")
 
-    def __init__(self, told: bytes) -> None:
-        protection, share = libproc.u32(told, at.REGION_PROTECTION), libproc.u32(told, at.REGION_SHARE)
+    def __init__(self, answer: bytes) -> None:
+        protection, share = libproc.u32(answer, at.REGION_PROTECTION), libproc.u32(answer, at.REGION_SHARE)
         self.is_written = bool(protection & at.MAY_WRITE) and share not in at.IS_PRIVATE
-        self.vnode = Vnode(told, at.VNODE_IN_REGION)
+        self.vnode = Vnode(answer, at.VNODE_IN_REGION)
 
 
 def mapped(pid: int, *, closely: bool = False) -> Iterator[Mapped]:
     """Raises OSError."""
-    for told in libproc.regions(pid, closely=closely):
-        yield Mapped(told)
+    for answer in libproc.regions(pid, closely=closely):
+        yield Mapped(answer)

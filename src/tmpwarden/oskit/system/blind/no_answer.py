@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 
-def untold() -> OSError:
+def no_answer() -> OSError:
     """Neither "no" nor "gone": the caller keeps."""
     return OSError(errno.ENOSYS, WHY)
 
