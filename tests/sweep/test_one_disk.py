@@ -45,12 +45,15 @@ SOME_WORLDS = (  # each word of each column at least once
     ("tmpfs", "inodes", "never", "there", "torn", ("live",)),
     ("xfs", "bytes", "never", "there", "missing", ("live",)),
     ("xfs", "bytes", "before", "there", "whole", ("markers", "git")),
+    ("xfs", "bytes", "never", "absent", "missing", ("markers",)),  # 64 to 200 KB are free, and no directory is made
+    ("xfs", "bytes", "never", "squatted", "missing", ("markers",)),
     ("btrfs", "bytes", "never", "squatted", "missing", ("live",)),
     ("btrfs", "bytes", "before", "there", "torn", ("markers",)),
 )
 SOME_PAIRS = (  # of disks; the home of the first two is full of what is the user's own, and stays so
     ("two", "ext4-4096", "bytes", "absent", "missing", ()),
     ("two", "xfs", "bytes", "absent", "missing", ("live",)),
+    ("two", "xfs", "bytes", "absent", "whole", ("markers",)),  # the journal's last block ends in a receipt
     ("two", "tmpfs", "inodes", "there", "missing", ("live",)),
     ("only home", "ext4-1024", "bytes", "absent", "missing", ("git",)),
     ("only /tmp", "tmpfs", "bytes", "absent", "missing", ("live",)),

@@ -15,6 +15,7 @@ from .atomic import NO_ROOM
 from .opening import closing
 
 _LITTLE_BYTES, _FEW_INODES = 64 << 10, 8  # less is no room
+_LITTLE_FOR_DIRECTORIES = 4 << 20
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 # These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
 _TELL_OF_QUOTAS = frozenset({"ext3", "ext4", "tmpfs", "xfs"})
@@ -101,13 +102,32 @@ def is_out_of_room(path: str) -> bool:
     )
 
 
-def lets_nothing_in(path: str) -> bool:
+def has_no_room(path: str) -> bool:
+    """Whether its numbers say so, or nothing new is let in there."""
+    return is_out_of_room(path) or _lets_nothing_in(path) or _lets_no_directory_in(path)
+
+
+def _lets_nothing_in(path: str) -> bool:
     """Whether a small file is refused there for want of room, as by a quota that cannot be asked. It has no name, so
     that nothing of it can stay. Where that cannot be tried, no."""
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_TMPFILE", os.O_CREAT), 0o600)
         with closing(fd):
             os.write(fd, bytes(4096))
+    except OSError as error:
+        return error.errno in NO_ROOM
+    return False
+
+
+def _lets_no_directory_in(path: str) -> bool:
+    """xfs makes no directory in its last 200 KB. Tried only where the numbers say that there is little."""
+    try:
+        room = os.statvfs(path)
+        if room.f_bavail * room.f_frsize >= _LITTLE_FOR_DIRECTORIES:
+            return False
+        attempt = f"{path}/tmpwarden-{os.urandom(8).hex()}"
+        os.mkdir(attempt, 0o700)
+        os.rmdir(attempt)
     except OSError as error:
         return error.errno in NO_ROOM
     return False

@@ -302,7 +302,7 @@ def _private_below(root: str) -> Iterator[str]:
 def is_out_of_room(state: str) -> bool:
     """Whether the journal cannot be written because there is no room, and for no other reason."""
     directory = nearest(state)
-    return directory is not None and (space.is_out_of_room(directory) or space.lets_nothing_in(directory))
+    return directory is not None and space.has_no_room(directory)
 
 
 def on_the_way(state: str) -> Iterator[str]:

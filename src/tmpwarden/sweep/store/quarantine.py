@@ -141,7 +141,7 @@ def _is_out_of_room(path: str) -> bool:
     take no other file either."""
     while not os.path.isdir(path):
         path = os.path.dirname(path)
-    return space.is_out_of_room(path) or space.lets_nothing_in(path)
+    return space.has_no_room(path)
 
 
 def beside(root: str) -> str:

@@ -198,7 +198,7 @@ class Actor:
         return self._remove_in_place(verdict, dir_fd, is_for_room=True)
 
     def _is_only_home_full(self, root: str) -> bool:
-        return labels.is_out_of_room(self.journal.state) and not space.is_out_of_room(root)
+        return labels.is_out_of_room(self.journal.state) and not space.has_no_room(root)
 
     def _without_room(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         is_allowed = is_certain(verdict) if not self.keep_for_undo else may_go_for_good(verdict)
