@@ -92,18 +92,63 @@ def test_a_label_whose_unit_is_gone_is_told_and_goes(own_world: Path, root: Path
     assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
 
 
-def test_what_an_intent_alone_tells_of_is_told_when_it_is_gone(own_world: Path, root: Path) -> None:
-    """The disk of the home had room for the intents of a run, and not for its receipts."""
-    unit = claude_session(root, files=2)
-    clean(Request(), now_ns=later(100))
+def without_receipts(own_world: Path) -> str:
+    """As where the disk had room for the intents of a run, and for nothing after them. Returns the state directory."""
     file = own_world / "state" / "tmpwarden" / journal.NAME
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(line for line in lines if '"t":"receipt"' not in line and '"t":"end"' not in line))
-    (waiting,) = in_quarantine(root)
-    shutil.rmtree(waiting)
+    return str(file.parent)
+
+
+def sessions_in_log() -> list[str]:
+    return [entry["path"] for entry in data("log")["entries"] if entry["row"] == "claude.session"]
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["with a label", "for good"])
+def test_what_an_intent_alone_tells_of_is_told_when_it_is_gone(own_world: Path, root: Path, is_kept: bool) -> None:
+    """At once, and for ever after."""
+    unit = claude_session(root, files=2)
+    clean(Request(quarantine=is_kept), now_ns=later(100))
+    state = without_receipts(own_world)
+    for waiting in in_quarantine(root):
+        shutil.rmtree(waiting)
+    assert bool(labels_in(root)) == is_kept
+    assert sessions_in_log() == [str(unit)]
     clean(Request(), now_ns=later(1))
     assert labels_in(root) == []
-    assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
+    assert str(unit) in [line["path"] for line in journal.entries(state, "receipt")]
+    assert sessions_in_log() == [str(unit)]
+    assert not any(entry["undoable"] for entry in data("log")["entries"])
+
+
+def test_what_went_in_place_is_told_by_its_intent_too(own_world: Path, root: Path) -> None:
+    path, book = str(root / "claude-0" / "-p" / "x"), journal.Journal(str(own_world / "state" / "tmpwarden"))
+    assert book.open()
+    book.intend(replace(LABEL.intent, id="0123456789abcdef", path=path, root=str(root), quarantine=""))
+    assert sessions_in_log() == [path]
+    clean(Request(), now_ns=later(1))
+    assert [line["path"] for line in journal.entries(book.state, "receipt")] == [path]
+
+
+@pytest.mark.parametrize("where", ["in its place", "in quarantine", "taken by the next attempt", "an unmounted root"])
+def test_an_intent_tells_of_no_removal_that_was_none_or_has_a_receipt(own_world: Path, root: Path, where: str) -> None:
+    unit = claude_session(root, files=2)
+    clean(Request(quarantine=where == "in its place"), now_ns=later(100))
+    if where == "in its place":
+        undo()
+    state = without_receipts(own_world)
+    file = Path(state, journal.NAME)
+    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if '"t":"undone"' not in line))
+    (intent,) = (each for each in journal.open_intents(state) if each.path == str(unit))
+    if where == "in quarantine":
+        (Path(intent.quarantine) / quarantine.first_name(intent.id)).mkdir()
+    elif where == "taken by the next attempt":
+        book = journal.Journal(state)
+        assert book.open()
+        book.note("receipt", id="fedcba9876543210.x", path=str(unit), outcome="removed")
+    elif where == "an unmounted root":
+        root.rename(root.with_name("elsewhere"))
+    assert labels.receipts_of_gone(state, [intent], [str(root)]) == []
 
 
 def test_what_a_run_without_room_put_aside_is_told_although_the_journal_before_it_ended_well(

@@ -42,6 +42,7 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 _SLASH = "!"
 _DOOMED = stat.S_ISUID | stat.S_ISVTX  # of an item that carries its label, and had neither when it was taken
 _FIELDS = 13  # and for a swarm one more: how many
+_WENT = (Outcome.REMOVED.value, Outcome.QUARANTINED.value)
 ENDINGS = ("receipt", "settled", "undone", "expired")  # lines of the journal that tell how it ended
 
 
@@ -358,12 +359,66 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
 
 
 def unrecorded(state: str) -> list[dict[str, Any]]:
-    """Receipts of what is gone, or waits in quarantine, and of which no journal tells: by names alone, oldest first."""
+    """Receipts of what is gone, or waits in quarantine, and of which no receipt tells, oldest first: by names, and by
+    the intents of what is gone."""
     roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
     labels_by_token = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}
     for entry in journal.entries(state, *ENDINGS) if labels_by_token else ():
         labels_by_token.pop(str(entry.get("id"))[:16], None)
-    return sorted((label.as_receipt() for label in labels_by_token.values()), key=lambda receipt: str(receipt["time"]))
+    by_name = [label.as_receipt() for label in labels_by_token.values()]
+    paths_by_name = {receipt["path"] for receipt in by_name}
+    by_intent = receipts_of_gone(state, journal.open_intents(state), roots)
+    by_intent = [receipt for receipt in by_intent if receipt["path"] not in paths_by_name]
+    return sorted((*by_name, *by_intent), key=lambda receipt: str(receipt["time"]))
+
+
+def receipts_of_gone(state: str, intents: Iterable[Intent], roots: Iterable[str]) -> list[dict[str, Any]]:
+    """Of those open intents whose items lie nowhere any more: the disk had room for the intent, and none for the
+    receipt. What a later attempt of the same run took has that one's receipt, or carries its label."""
+    missing = {intent.id: intent for intent in intents if _is_gone(intent, state)}
+    carried_paths = {label.intent.path for label in _carried_labels(state, roots)} if missing else set()
+    receipts: dict[str, dict[str, Any]] = {}  # by path
+    for line in journal.entries(state, "intent", "receipt") if missing else ():
+        id_, path = str(line.get("id")), str(line.get("path"))
+        if line.get("t") == "receipt" and line.get("outcome") in _WENT:
+            receipts.pop(path, None)
+        elif line.get("t") == "intent" and id_ in missing and path not in carried_paths:
+            receipts[path] = _receipt_of_gone(missing[id_], line)
+    return list(receipts.values())
+
+
+def _receipt_of_gone(intent: Intent, line: dict[str, Any]) -> dict[str, Any]:
+    label = Label(replace(intent, id=intent.id[:16] + quarantine.DOOMED), str(line.get("run")), 0, 0)
+    detail = "it is gone, and the run that was to remove it did not record how that ended"
+    return label.as_receipt() | {"id": intent.id, "time": line.get("time"), "detail": detail}
+
+
+def _is_gone(intent: Intent, state: str) -> bool:
+    """Neither where it was taken from nor in quarantine. What cannot be looked at is not gone."""
+    if intent.count > 1 or Reach.now().frozen(intent.path) or not os.path.isdir(intent.root):
+        return False
+    try:
+        status = os.lstat(intent.path)
+        if (status.st_dev, status.st_ino) == (intent.device, intent.inode):
+            return False
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError:
+        return False
+    return not intent.quarantine or _has_left_quarantine(intent, state)
+
+
+def _has_left_quarantine(intent: Intent, state: str) -> bool:
+    """By whatever last name it had there."""
+    if not (quarantine.is_quarantine(intent.quarantine, state) and quarantine.is_token(intent.id)):
+        return False  # somebody edited the line
+    try:
+        with closing(quarantine.opened(intent.quarantine)) as fd:
+            return not any(name[:16] == intent.id[:16] and quarantine.is_token(name) for name in os.listdir(fd))
+    except FileNotFoundError:
+        return True
+    except (OSError, UnsafeScratch):
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,11 +455,14 @@ def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
 
 
 def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:
+    return (label for label in _carried_labels(state, roots) if label.intent.id.endswith(quarantine.DOOMED))
+
+
+def _carried_labels(state: str, roots: Iterable[str]) -> Iterator[Label]:
     for directory in carriers(state, roots):
         with suppress(OSError), closing(opened(directory)) as fd:
             for name in filter(is_carried, os.listdir(fd)):
-                label = read_carried(fd, name, directory)
-                if label and label.intent.id.endswith(quarantine.DOOMED):
+                if label := read_carried(fd, name, directory):
                     yield label
 
 

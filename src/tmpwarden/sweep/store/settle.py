@@ -1,4 +1,4 @@
-"""Settle what an interrupted run left open: every intent ends as taken, put back, or never begun."""
+"""Settle what an interrupted run left open: every intent ends as taken, put back, gone or never begun."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from .journal import Intent, Journal, ended_well, entries, good_end, open_intent
 from .way_back import remove_left
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
+_GONE = ("not begun or gone", "gone")
 _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took, before it counts as killed
 
 
@@ -39,7 +40,9 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
         return
     way_back.mend(journal)
     yield from remove_left(journal)
-    for intent in (*open_intents(journal.state), *open_intents_):
+    intents = (*open_intents(journal.state), *open_intents_)
+    receipts = {receipt["id"]: receipt for receipt in labels.receipts_of_gone(journal.state, intents, prepared.roots)}
+    for intent in intents:
         measure = None
         if intent.quarantine:
             ending, measure = _in_quarantine(intent, prepared)
@@ -49,6 +52,8 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
             continue
         if ending in (_TAKEN, _FINISHED):
             _write_receipt(journal, intent, measure)
+        elif ending in _GONE and (receipt := receipts.get(intent.id)):
+            journal.note(str(receipt.pop("t")), **receipt)
         else:
             journal.note("settled", id=intent.id, path=intent.path, ending=ending)
         if ending == "stuck":
@@ -187,7 +192,7 @@ def _in_quarantine(intent: Intent, prepared: Prepared) -> tuple[str, Measure | N
         token = next((name for name in names if own_files.exists(name, fd)), "") if fd >= 0 else ""
         if not token:
             _restore_mode_in_place(intent)
-            return "not begun or gone", None
+            return _GONE[0], None
         _restore_mode(fd, token, intent)
         ending, measure = _settled(fd, token, intent, prepared)
         if ending == "put back":
@@ -284,12 +289,12 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
     try:
         fd = scan.open_below(intent.root, parent)
     except OSError:
-        return "gone"
+        return _GONE[1]
     with closing(fd):
         try:
             doomed = resumed(fd, name, identity=(intent.device, intent.inode, intent.born_ns or None))
         except OSError as error:
-            return "left alone" if error.errno == errno.ESTALE else "gone"
+            return "left alone" if error.errno == errno.ESTALE else _GONE[1]
         with doomed:
             world = prepared.weigher.world
             finding = prepared.finder.unit_that_was(intent.path, os.lstat(name, dir_fd=fd))
