@@ -131,7 +131,7 @@ class GivingUp:
         roll: Roll = []
         inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO, roll=roll)
         users = self.world.users_in(entry.path)
-        if why := self._kept(entry) or _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
+        if why := self._kept(entry) or (inside and _change(self._known.get(entry.name), entry, inside)):
             self.back.append(self._put_back(entry, why))
             return self.back[-1]
         users = kernel_word.confirmed(users, fd, entry.name)  # of every file, before the first of them goes
