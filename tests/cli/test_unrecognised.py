@@ -9,6 +9,9 @@ import pytest
 from support.command import LATER
 from support.holding import process
 from support.terminal import on_a_terminal
+from tmpwarden.lazy_dataclass import replace
+from tmpwarden.model.request import Request
+from tmpwarden.sweep.compose import scan
 
 DAYS_9 = 9 * 86400
 HOLDS = "import sys; held = open(sys.argv[1])\n"
@@ -83,3 +86,13 @@ def test_a_group_does_not_take_what_is_recognised_with_it(root: Path) -> None:
     assert status == 0, shown
     assert f"{root}/claude-*: 3 items" in " ".join(shown.split())
     assert (ours / "a").exists() and not any(unit.exists() for unit in units)
+
+
+def test_of_a_named_group_only_what_nobody_recognises_is_judged(root: Path) -> None:
+    unknown = root / "claude-notes-alpha"
+    unknown.mkdir()
+    session = root / f"claude-{os.geteuid()}" / "-p" / "5e551011-0000-4000-8000-000000000001"
+    session.mkdir(parents=True)
+    request = Request(words=(f"{root}/claude-*",), only_unknown=True)
+    assert [verdict.finding.path for verdict in scan(request)] == [str(unknown)]
+    assert len(list(scan(replace(request, only_unknown=False)))) > 1

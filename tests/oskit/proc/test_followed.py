@@ -41,6 +41,7 @@ def test_one_that_is_stopped_is_found_and_ended(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(following, "STOPPED_S", 0.4)
     with child(stop_oneself) as (followed, pipe):
         assert not followed.speaks(pipe) and followed.is_stopped
+        assert followed._still_s < following.STILL_S / 2, "it had its own deadline"
         assert followed.end()
         assert not os.path.exists(f"/proc/{followed.pid}")
 
