@@ -17,6 +17,7 @@ UNLINKS = {
     "oskit/files/own_files.py": "a doomed small file; directories that are empty",
     "oskit/files/take.py": "the other name of a file that it has just linked; a directory that it has just made",
     "oskit/files/atomic.py": "a draft that it has just made, and our reserve",
+    "oskit/files/space.py": "an empty directory that it has just made, to see whether one can be made",
 }
 PUNCHES = {"oskit/files/punch.py": "the file that a person names"}
 MAKERS = {

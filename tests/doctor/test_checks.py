@@ -291,6 +291,7 @@ def test_no_probe_writes_nothing_at_all(own_world: Path, words: list[str], is_si
     ]
     subprocess.run([*argv, *words], capture_output=True, check=False, timeout=120)
     lines = [line for line in trace.read_text(errors="replace").splitlines() if "ENOENT" not in line]
+    lines = [line for line in lines if '"/proc/' not in line]  # whether a pipe has another end is asked by opening it
     assert len(lines) > 100
     writing = [line for line in lines if WRITES.search(line) and "/dev/null" not in line and "/dev/tty" not in line]
     assert (writing == []) == is_silent, writing

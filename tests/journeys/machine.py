@@ -24,6 +24,7 @@ REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 CACHE = Path(os.environ.get("TMPWARDEN_JOURNEYS_CACHE", "/var/cache/tmpwarden-journeys"))
 PATH = "/opt/tmpwarden/bin:/opt/agents:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_COARSE = 5  # CLOCK_REALTIME_COARSE
 DAY_S = 86400
 _BOOT = """
 set -e
@@ -272,10 +273,13 @@ class Machine:
     def days_pass(self, days: float) -> None:
         """For every program that is started from now on; what was written until now has the dates it had (warp.c)."""
         self.ahead_s += int(days * DAY_S)
-        self.passed.append(f"{time.time_ns() // 10**6 + 1}:{self.ahead_s}")
+        now_ms = time.time_ns() // 10**6 + 1
+        self.passed.append(f"{now_ms}:{self.ahead_s}")
         link = self.path("/run/warp")
         link.unlink(missing_ok=True)
         link.symlink_to(",".join(self.passed))
+        while time.clock_gettime_ns(_COARSE) <= now_ms * 10**6:  # by which the kernel dates files, a tick behind
+            time.sleep(0.001)
 
     def settles(self, timeout_s: float = 30) -> None:
         """Wait for what was started in the background; a day is long, and these days are not."""

@@ -325,11 +325,12 @@ def look(
     sessions: Iterable[str] = (),
     config_file: str | None = None,
     now_ns: int | None = None,
+    may_note: bool = True,
 ) -> tuple[Orphan, ...]:
     """Every process that carries a session which is not alive, tool servers to which nobody can speak, and those that
     are named. What is seen for the first time is noted: the next look may believe it."""
     inquiry = question(roots, pids=pids, sessions=sessions, config_file=config_file)
-    return find(replace(inquiry, now_ns=time.time_ns() if now_ns is None else now_ns, may_note=True))
+    return find(replace(inquiry, now_ns=time.time_ns() if now_ns is None else now_ns, may_note=may_note))
 
 
 def question(

@@ -20,7 +20,8 @@ def check_orphans(patient: Patient) -> Iterator[Diagnosis]:
     if why := proven.doubt():
         yield Diagnosis("orphans", "unknown", f"what outlived its agent could not be checked here: {why}.")
         return
-    orphans = [one for one in look(patient.roots, config_file=patient.request.config_file) if one.fate is Fate.END]
+    processes = look(patient.roots, config_file=patient.request.config_file, may_note=patient.may_probe)
+    orphans = [one for one in processes if one.fate is Fate.END]
     if not orphans:
         yield Diagnosis("orphans", "ok", "no process has outlived its agent.")
         return
