@@ -82,6 +82,7 @@ def _tested(copy: Path, mutant: Mutant) -> tuple[int, str]:
             "-p",
             "no:cacheprovider",
             "--hypothesis-profile=thorough",
+            "--timeout=120",  # a broken line may make its test wait for ever: that is noticed too
             "-m",
             "not long and not clients and not hosts and not fleet and not browser",
         ]
