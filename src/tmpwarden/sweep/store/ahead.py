@@ -15,8 +15,6 @@ from ...oskit.files import own_dirs, places
 from ...oskit.proc.reach import Reach
 from . import journal, quarantine
 
-_PLENTY, _PLENTIFUL = 4 << 20, 1000  # less is left for those who need it now
-
 
 def make(roots: Iterable[str], state: str) -> None:
     """Quick where they are there: one look at each name."""
@@ -40,8 +38,7 @@ def _make_quarantine(directory: str) -> None:
 def _has_room(path: str) -> bool:
     while not os.path.isdir(path):
         path = os.path.dirname(path)
-    room = os.statvfs(path)
-    return room.f_bavail * room.f_frsize >= _PLENTY and (not room.f_files or room.f_favail >= _PLENTIFUL)
+    return quarantine.has_plenty(os.statvfs(path))
 
 
 def make_for(named: tuple[str, ...]) -> None:

@@ -197,11 +197,16 @@ def _owner_of(directory: str) -> str:
     return f" (owner: uid {os.geteuid()})"
 
 
+def has_plenty(room: os.statvfs_result) -> bool:
+    """Whether there is room for what is made ahead; less is left for those who need it now. btrfs counts no inodes."""
+    return room.f_bavail * room.f_frsize >= _PLENTY and (not room.f_files or room.f_favail >= _PLENTIFUL)
+
+
 def _grow(fd: int) -> None:
     """Make room for long names while there is some: a fresh directory of ext4 has it for 15 of them, or 3, and keeps
     what it once had. Others find room for names as long as they have an inode."""
     room = os.fstatvfs(fd)
-    if os.fstat(fd).st_size < _BLOCK or room.f_bavail * room.f_frsize < _PLENTY or room.f_favail < _PLENTIFUL:
+    if os.fstat(fd).st_size < _BLOCK or not room.f_files or not has_plenty(room):
         return
     count = _NAMES_AHEAD * max(1, 4 * _BLOCK // room.f_frsize)  # the smaller a block, the sooner one is full
     names = [f"{os.urandom(8).hex()}{LABEL}11~{'-' * 225}" for _ in range(count)]
